@@ -1,0 +1,24 @@
+"""Tools as a chat model sees them, toolsets that call them, and their table column. No I/O happens here."""
+
+from knime_ext.tools.codec import DamagedCells, DecodedTools, decode_tools, encode_tools
+from knime_ext.tools.definition import JSON, ToolDefinition
+from knime_ext.tools.names import NameMap, safe_name
+from knime_ext.tools.result import ToolResult
+from knime_ext.tools.schemas import check_arguments, simple_types_only, workflow_arguments_schema
+from knime_ext.tools.toolset import Toolset
+
+__all__ = [
+    "JSON",
+    "DamagedCells",
+    "DecodedTools",
+    "NameMap",
+    "ToolDefinition",
+    "ToolResult",
+    "Toolset",
+    "check_arguments",
+    "decode_tools",
+    "encode_tools",
+    "safe_name",
+    "simple_types_only",
+    "workflow_arguments_schema",
+]

@@ -1,0 +1,80 @@
+"""The live thing behind tool rows: lists definitions and calls them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from knime_ext.tools.definition import ToolDefinition
+from knime_ext.tools.result import ToolResult
+
+if TYPE_CHECKING:
+    from knime_ext.tools.approval import ApprovalToolset, Approve
+    from knime_ext.tools.budget import BudgetToolset
+    from knime_ext.tools.filtered import FilteredToolset
+    from knime_ext.tools.prefixed import PrefixedToolset
+    from knime_ext.tools.renamed import RenamedToolset
+    from knime_ext.tools.validated import ValidatedToolset
+
+__all__ = ["Toolset"]
+
+
+class Toolset(ABC):
+    """Two methods make a toolset; policies wrap it (`toolset.filtered(...).prefixed(...)`)."""
+
+    @abstractmethod
+    async def list_definitions(self) -> Sequence[ToolDefinition]:
+        """The tools that can be called now, names unique."""
+
+    @abstractmethod
+    async def call(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:
+        """Calls one tool.
+
+        Args:
+            name: Name of a definition of this toolset.
+            arguments: JSON object that fits the definition's schema.
+
+        Returns:
+            The result. A failure of the tool itself is a result with `is_error`, not an exception.
+
+        Raises:
+            UnknownTool: There is no tool of that name.
+            MCPError: The server or the way to it failed.
+        """
+
+    def filtered(self, keep: Callable[[ToolDefinition], bool]) -> FilteredToolset:
+        """Only the tools for which `keep` is true."""
+        from knime_ext.tools.filtered import FilteredToolset
+
+        return FilteredToolset(self, keep)
+
+    def prefixed(self, prefix: str) -> PrefixedToolset:
+        """Every name behind `prefix` and an underscore."""
+        from knime_ext.tools.prefixed import PrefixedToolset
+
+        return PrefixedToolset(self, prefix)
+
+    def renamed(self, names: Mapping[str, str]) -> RenamedToolset:
+        """Some tools under other names; `names` maps new name to old name."""
+        from knime_ext.tools.renamed import RenamedToolset
+
+        return RenamedToolset(self, names)
+
+    def validated(self) -> ValidatedToolset:
+        """Arguments are checked against the schema before the call."""
+        from knime_ext.tools.validated import ValidatedToolset
+
+        return ValidatedToolset(self)
+
+    def approved_by(self, approve: Approve) -> ApprovalToolset:
+        """Each call goes out only if `approve` allows it."""
+        from knime_ext.tools.approval import ApprovalToolset
+
+        return ApprovalToolset(self, approve)
+
+    def budgeted(self, max_calls: int) -> BudgetToolset:
+        """At most `max_calls` calls in all."""
+        from knime_ext.tools.budget import BudgetToolset
+
+        return BudgetToolset(self, max_calls)
