@@ -1,15 +1,16 @@
 """Tools as a chat model sees them, toolsets that call them, and their table column. No I/O happens here."""
 
-from knime_ext.tools.codec import DamagedCells, DecodedTools, decode_tools, encode_tools
+from knime_ext.tools.codec import DecodedTools, decode_tools, encode_tools
+from knime_ext.tools.combined import CombinedToolset
 from knime_ext.tools.definition import JSON, ToolDefinition
 from knime_ext.tools.names import NameMap, safe_name
 from knime_ext.tools.result import ToolResult
-from knime_ext.tools.schemas import check_arguments, simple_types_only, workflow_arguments_schema
-from knime_ext.tools.toolset import Toolset
+from knime_ext.tools.schemas import check_arguments, parse_json_texts, simple_types_only, workflow_arguments_schema
+from knime_ext.tools.toolset import Toolset, find_definition, unknown_tool
 
 __all__ = [
     "JSON",
-    "DamagedCells",
+    "CombinedToolset",
     "DecodedTools",
     "NameMap",
     "ToolDefinition",
@@ -18,7 +19,10 @@ __all__ = [
     "check_arguments",
     "decode_tools",
     "encode_tools",
+    "find_definition",
+    "parse_json_texts",
     "safe_name",
     "simple_types_only",
+    "unknown_tool",
     "workflow_arguments_schema",
 ]

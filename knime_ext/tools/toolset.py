@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import difflib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from knime_ext.errors import UnknownTool
 from knime_ext.tools.definition import ToolDefinition
 from knime_ext.tools.result import ToolResult
 
@@ -17,7 +19,9 @@ if TYPE_CHECKING:
     from knime_ext.tools.renamed import RenamedToolset
     from knime_ext.tools.validated import ValidatedToolset
 
-__all__ = ["Toolset"]
+__all__ = ["Toolset", "find_definition", "unknown_tool"]
+
+_MAX_NAMES = 20
 
 
 class Toolset(ABC):
@@ -78,3 +82,23 @@ class Toolset(ABC):
         from knime_ext.tools.budget import BudgetToolset
 
         return BudgetToolset(self, max_calls)
+
+
+def find_definition(definitions: Sequence[ToolDefinition], name: str) -> ToolDefinition:
+    """The definition of that name.
+
+    Raises:
+        UnknownTool: There is none; the message names the nearest and those that there are.
+    """
+    for definition in definitions:
+        if definition.name == name:
+            return definition
+    raise unknown_tool(name, [definition.name for definition in definitions])
+
+
+def unknown_tool(name: str, known: Sequence[str]) -> UnknownTool:
+    """The error for a call of a tool that is not there, written for the model that made it."""
+    near = difflib.get_close_matches(name, known, n=1)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    shown = ", ".join(known[:_MAX_NAMES]) + (", …" if len(known) > _MAX_NAMES else "")
+    return UnknownTool(f"there is no tool {name!r}.{hint} The tools are: {shown or 'none'}.")

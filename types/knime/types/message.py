@@ -125,18 +125,14 @@ class MessageValueFactory(_ValueFactory):
         """The message in one cell, or None for a missing cell."""
         if storage is None:
             return None
-        calls = storage["2"]
+        parts: list[dict[str, Any]] = storage["1"] or []
+        calls: list[dict[str, Any]] | None = storage["2"]
         return MessageValue(
             message_type=MessageType(storage["0"]),
-            content=[
-                MessageContentPart(MessageContentPartType(part["0"]), part["1"])
-                for part in storage["1"] or []
-            ],
+            content=[MessageContentPart(MessageContentPartType(part["0"]), part["1"]) for part in parts],
             tool_calls=None
             if calls is None
-            else [
-                ToolCall(tool_name=call["1"], id=call["0"], arguments=_arguments(call["2"])) for call in calls
-            ],
+            else [ToolCall(tool_name=call["1"], id=call["0"], arguments=_arguments(call["2"])) for call in calls],
             tool_call_id=storage.get("3"),
             name=storage.get("4"),
         )
@@ -199,8 +195,8 @@ def _part(block: Any) -> MessageContentPart | None:
     if kind == "text":
         return MessageContentPart(MessageContentPartType.TEXT, str(block.get("text", "")).encode())
     if kind == "image_url":
-        image = block.get("image_url", "")
-        url = str(image.get("url", "") if isinstance(image, dict) else image)
+        image: Any = block.get("image_url", "")
+        url = str(image if isinstance(image, str) else image.get("url", ""))
         data = base64.b64decode(url.removeprefix(_PNG_URL)) if url.startswith(_PNG_URL) else url.encode()
         return MessageContentPart(MessageContentPartType.PNG, data)
     if kind == "image" and block.get("base64"):
@@ -229,7 +225,5 @@ def from_langchain_message(message: BaseMessage) -> MessageValue:
         return MessageValue(MessageType.TOOL, content, tool_call_id=message.tool_call_id, name=message.name)
     if isinstance(message, AIMessage):
         calls = [ToolCall(call["name"], call["id"] or "", call["args"]) for call in message.tool_calls]
-        return MessageValue(
-            MessageType.AI, content, calls or None, tool_call_id=message.id, name=message.name
-        )
+        return MessageValue(MessageType.AI, content, calls or None, tool_call_id=message.id, name=message.name)
     raise ValueError(f"a {type(message).__name__} has no place in a conversation column")

@@ -10,10 +10,10 @@ A cell never holds a command line, a header, a token or a password.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
@@ -41,6 +41,8 @@ else:
 
 
 __all__ = [
+    "CellReader",
+    "CellWriter",
     "Field",
     "InvalidToolCell",
     "MCPTool",
@@ -86,6 +88,9 @@ class Field(IntEnum):
     def label(self) -> str:
         """Name for people, such as "parameter_schema"."""
         return self.name.lower()
+
+
+_KEYS = tuple(at.key for at in Field)
 
 
 class InvalidToolCell(ValueError):
@@ -203,27 +208,87 @@ class MCPTool(Tool):
         self.tool_name = self.tool_name or self.name
 
 
-@dataclass
-class _Parser:
-    """Reads JSON texts, each different text once."""
-
-    parsed: dict[str, Any] = field(default_factory=dict[str, Any])
-
-    def parse(self, text: str) -> Any:
-        if text not in self.parsed:
-            self.parsed[text] = json.loads(text)
-        return self.parsed[text]
+_CALL_SPEC = {"tool_name": str, "provider": str, "annotations": dict, "fingerprint": str}
 
 
-def _text(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
+def _optional(of: Mapping[str, Any], key: str, kind: type, at: Field) -> Any:
+    value = of.get(key)
+    if value is not None and not isinstance(value, kind):
+        raise InvalidToolCell(at.label, f"{key!r} must be {'a text' if kind is str else 'a JSON object'}")
+    return value
 
 
-def _json(parser: _Parser, at: Field, text: Any, kind: type, absent: Any) -> Any:
-    if text is None or text == "":
-        return absent
+def _require(at: Field, value: Any, why: str) -> None:
+    if not isinstance(value, str) or not value:
+        raise InvalidToolCell(at.label, why)
+
+
+def _port(at: Field, data: Any) -> ToolPort:
     try:
-        value = parser.parse(text)
+        return ToolPort(data["name"], data.get("description") or "", data["type"], data.get("spec"))
+    except (TypeError, KeyError, AttributeError) as error:
+        raise InvalidToolCell(at.label, "each port needs at least a 'name' and a 'type'") from error
+
+
+class CellReader:
+    """Reads many cells of one column, each different JSON text once. Equal texts give the same objects."""
+
+    def __init__(self) -> None:
+        self._objects: dict[str, Any] = {}
+        self._ports: dict[str, tuple[ToolPort, ...]] = {}
+        self._calls: dict[str, dict[str, Any]] = {}
+        self._outputs: dict[str, dict[str, Any] | None] = {}
+
+    def tool(self, values: Sequence[Any]) -> WorkflowTool | MCPTool:
+        """The tool in one cell.
+
+        Args:
+            values: The nine fields, in order.
+
+        Raises:
+            InvalidToolCell: The cell is damaged; the error names the field and the reason.
+        """
+        kind, name, description, schema, inputs, outputs, message_port, filestore, uri = values
+        if kind != ToolType.MCP and kind != ToolType.WORKFLOW:
+            known = "0 (workflow) and 1 (MCP)"
+            raise InvalidToolCell(Field.TOOL_TYPE.label, f"unknown tool type {kind!r}; known are {known}")
+        _require(Field.NAME, name, "a tool needs a name")
+        parameters = self.parameters(schema)
+        if kind == ToolType.MCP:
+            _require(Field.SERVER_URI, uri, "an MCP tool needs the address of its server")
+            call = _once(self._calls, inputs, _read_call) or {}
+            output = _once(self._outputs, outputs, _read_output)
+            return MCPTool(name, description or "", parameters, uri, output_schema=output, **call)
+        _require(Field.WORKFLOW_FILESTORE, filestore, "a workflow tool needs the file store of its workflow")
+        return WorkflowTool(
+            name,
+            description or "",
+            parameters,
+            -1 if message_port is None else message_port,
+            list(_once(self._ports, inputs, _read_input_ports) or ()),
+            list(_once(self._ports, outputs, _read_output_ports) or ()),
+            filestore,
+        )
+
+    def parameters(self, text: Any) -> dict[str, Any]:
+        """The JSON object in a parameter schema; empty for a missing or empty text."""
+        return _once(self._objects, text, _read_parameters) or {}
+
+
+_Read = TypeVar("_Read")
+
+
+def _once(known: dict[str, _Read], text: str | None, read: Callable[[str], _Read]) -> _Read | None:
+    if not text:
+        return None
+    if text not in known:
+        known[text] = read(text)
+    return known[text]
+
+
+def _read_json(at: Field, text: str, kind: type) -> Any:
+    try:
+        value = json.loads(text)
     except (ValueError, TypeError, RecursionError) as error:
         raise InvalidToolCell(at.label, f"is not JSON ({error})") from error
     if not isinstance(value, kind):
@@ -232,115 +297,57 @@ def _json(parser: _Parser, at: Field, text: Any, kind: type, absent: Any) -> Any
     return value
 
 
-def _required(at: Field, value: Any, why: str) -> str:
-    if not isinstance(value, str) or not value:
-        raise InvalidToolCell(at.label, why)
-    return value
+def _read_parameters(text: str) -> dict[str, Any]:
+    return _read_json(Field.PARAMETER_SCHEMA, text, dict)
 
 
-def _optional_text(of: Mapping[str, Any], key: str, at: Field) -> str | None:
-    value = of.get(key)
-    if value is not None and not isinstance(value, str):
-        raise InvalidToolCell(at.label, f"{key!r} must be a text")
-    return value
+def _read_call(text: str) -> dict[str, Any]:
+    """How a call goes out, as the arguments of `MCPTool` that are given."""
+    spec: dict[str, Any] = _read_json(Field.INPUT_SPEC, text, dict)
+    for key, kind in _CALL_SPEC.items():
+        _optional(spec, key, kind, Field.INPUT_SPEC)
+    return {key: spec[key] for key in _CALL_SPEC if spec.get(key) is not None}
 
 
-def _optional_object(of: Mapping[str, Any], key: str, at: Field) -> dict[str, Any] | None:
-    value = of.get(key)
-    if value is not None and not isinstance(value, dict):
-        raise InvalidToolCell(at.label, f"{key!r} must be a JSON object")
-    return cast("dict[str, Any] | None", value)
+def _read_output(text: str) -> dict[str, Any] | None:
+    return _optional(_read_json(Field.OUTPUT_SPEC, text, dict), "output_schema", dict, Field.OUTPUT_SPEC)
 
 
-def _ports(parser: _Parser, at: Field, text: Any) -> list[ToolPort]:
-    ports: list[ToolPort] = []
-    for port in _json(parser, at, text, list, []):
-        try:
-            ports.append(
-                ToolPort(port["name"], port.get("description") or "", port["type"], port.get("spec"))
-            )
-        except (TypeError, KeyError, AttributeError) as error:
-            raise InvalidToolCell(at.label, "each port needs at least a 'name' and a 'type'") from error
-    return ports
+def _read_input_ports(text: str) -> tuple[ToolPort, ...]:
+    return tuple(_port(Field.INPUT_SPEC, data) for data in _read_json(Field.INPUT_SPEC, text, list))
 
 
-def _port_list(ports: list[ToolPort] | None) -> list[dict[str, Any]]:
-    return [
-        {"name": port.name, "description": port.description, "type": port.type, "spec": port.spec}
-        for port in ports or []
-    ]
+def _read_output_ports(text: str) -> tuple[ToolPort, ...]:
+    return tuple(_port(Field.OUTPUT_SPEC, data) for data in _read_json(Field.OUTPUT_SPEC, text, list))
 
 
-def _decode_workflow(parser: _Parser, cell: Mapping[str, Any]) -> WorkflowTool:
-    index = cell["6"]
-    return WorkflowTool(
-        name=cell["1"],
-        description=cell["2"] or "",
-        parameter_schema=_json(parser, Field.PARAMETER_SCHEMA, cell["3"], dict, {}),
-        message_output_port_index=-1 if index is None else index,
-        input_ports=_ports(parser, Field.INPUT_SPEC, cell["4"]),
-        output_ports=_ports(parser, Field.OUTPUT_SPEC, cell["5"]),
-        _filestore_keys=_required(
-            Field.WORKFLOW_FILESTORE, cell["7"], "a workflow tool needs the file store of its workflow"
-        ),
-    )
-
-
-def _decode_mcp(parser: _Parser, cell: Mapping[str, Any]) -> MCPTool:
-    call = _json(parser, Field.INPUT_SPEC, cell["4"], dict, {})
-    output = _json(parser, Field.OUTPUT_SPEC, cell["5"], dict, {})
-    return MCPTool(
-        name=cell["1"],
-        description=cell["2"] or "",
-        parameter_schema=_json(parser, Field.PARAMETER_SCHEMA, cell["3"], dict, {}),
-        server_uri=_required(Field.SERVER_URI, cell["8"], "an MCP tool needs the address of its server"),
-        tool_name=_optional_text(call, "tool_name", Field.INPUT_SPEC) or "",
-        provider=_optional_text(call, "provider", Field.INPUT_SPEC),
-        annotations=_optional_object(call, "annotations", Field.INPUT_SPEC),
-        fingerprint=_optional_text(call, "fingerprint", Field.INPUT_SPEC),
-        output_schema=_optional_object(output, "output_schema", Field.OUTPUT_SPEC),
-    )
-
-
-def _decode_cell(parser: _Parser, cell: Mapping[str, Any]) -> Tool:
-    kind = cell["0"]
-    if kind not in (ToolType.WORKFLOW, ToolType.MCP):
-        raise InvalidToolCell(
-            Field.TOOL_TYPE.label, f"unknown tool type {kind!r}; known are 0 (workflow) and 1 (MCP)"
-        )
-    _required(Field.NAME, cell["1"], "a tool needs a name")
-    return _decode_workflow(parser, cell) if kind == ToolType.WORKFLOW else _decode_mcp(parser, cell)
-
-
-def _decode_two_level(parser: _Parser, keys: str | None, cell: Mapping[str, Any]) -> WorkflowTool:
+def _two_level_tool(keys: str | None, cell: Mapping[str, Any]) -> WorkflowTool:
+    """Reads the layout that KNIME ships today; its file store keys stand beside the rest."""
     return WorkflowTool(
         name=cell["0"],
         description=cell["1"],
-        parameter_schema=_json(parser, Field.PARAMETER_SCHEMA, cell["2"], dict, {}),
+        parameter_schema=CellReader().parameters(cell["2"]),
         message_output_port_index=cell["5"],
-        input_ports=[ToolPort._from_arrow_dict(port) for port in cell["3"] or []],  # pyright: ignore[reportPrivateUsage]
-        output_ports=[ToolPort._from_arrow_dict(port) for port in cell["4"] or []],  # pyright: ignore[reportPrivateUsage]
+        input_ports=[ToolPort._from_arrow_dict(port) for port in cell["3"] or ()],  # pyright: ignore[reportPrivateUsage]
+        output_ports=[ToolPort._from_arrow_dict(port) for port in cell["4"] or ()],  # pyright: ignore[reportPrivateUsage]
         _filestore_keys=keys,
     )
 
 
-def _decode_prototype(parser: _Parser, cell: Mapping[str, Any]) -> MCPTool:
-    return MCPTool(
-        name=cell["0"],
-        description=cell["1"] or "",
-        parameter_schema=_json(parser, Field.PARAMETER_SCHEMA, cell["2"], dict, {}),
-        server_uri=_required(Field.SERVER_URI, cell["3"], "an MCP tool needs the address of its server"),
-        tool_name=cell["4"] or "",
-    )
+def _prototype_tool(cell: Mapping[str, Any]) -> MCPTool:
+    """Reads the first MCP prototype: name, description, schema, server, name on the server, two unused fields."""
+    _require(Field.SERVER_URI, cell["3"], "an MCP tool needs the address of its server")
+    parameters = CellReader().parameters(cell["2"])
+    return MCPTool(cell["0"], cell["1"] or "", parameters, cell["3"], cell["4"] or "")
 
 
-def _decode(parser: _Parser, storage: Mapping[str, Any]) -> Tool:
-    """Reads any layout: nine fields, KNIME's two levels, or the first MCP prototype (name in field "0")."""
+def _decode(storage: Mapping[str, Any]) -> Tool:
+    """Reads any layout, told apart by its first fields: nine fields, KNIME's two levels, first MCP prototype."""
     if isinstance(storage.get("1"), Mapping):
-        return _decode_two_level(parser, storage["0"], storage["1"])
+        return _two_level_tool(storage["0"], storage["1"])
     if isinstance(storage.get("0"), str):
-        return _decode_prototype(parser, storage)
-    return _decode_cell(parser, storage)
+        return _prototype_tool(storage)
+    return CellReader().tool([storage.get(key) for key in _KEYS])
 
 
 def _checked_uri(uri: str) -> str:
@@ -362,22 +369,45 @@ def _call_spec(tool: MCPTool) -> dict[str, Any]:
     return {key: value for key, value in spec.items() if value is not None}
 
 
-def _encode(tool: Tool) -> Storage:
-    cell: Storage = {at.key: None for at in Field}
-    cell["0"] = int(tool.tool_type)
-    cell["1"], cell["2"], cell["3"] = tool.name, tool.description, _text(tool.parameter_schema)
-    cell["6"] = -1
-    if isinstance(tool, WorkflowTool):
-        cell["4"], cell["5"] = _text(_port_list(tool.input_ports)), _text(_port_list(tool.output_ports))
-        cell["6"], cell["7"] = tool.message_output_port_index, tool._filestore_keys  # pyright: ignore[reportPrivateUsage]
-    elif isinstance(tool, MCPTool):
-        call = _call_spec(tool)
-        cell["4"] = _text(call) if call else None
-        cell["5"] = _text({"output_schema": tool.output_schema}) if tool.output_schema is not None else None
-        cell["8"] = _checked_uri(tool.server_uri)
-    else:
-        raise TypeError(f"{type(tool).__name__!r} is neither a WorkflowTool nor an MCPTool")
-    return cell
+class CellWriter:
+    """Writes many cells of one column; a schema that several tools share becomes text once."""
+
+    def __init__(self) -> None:
+        # By identity: a schema cannot be hashed, and the tools keep theirs alive while they are written.
+        self._texts: dict[int, str] = {}
+
+    def values(self, tool: Tool) -> tuple[Any, ...]:
+        """The nine fields of one cell, in order.
+
+        Raises:
+            InvalidToolCell: The server's address holds a user or password.
+            TypeError: The value is no tool.
+        """
+        if isinstance(tool, MCPTool):
+            call = _call_spec(tool)
+            inputs = _text(call) if call else None
+            outputs = _text({"output_schema": tool.output_schema}) if tool.output_schema is not None else None
+            rest = (inputs, outputs, -1, None, _checked_uri(tool.server_uri))
+        elif isinstance(tool, WorkflowTool):
+            inputs, outputs = _text(_port_list(tool.input_ports)), _text(_port_list(tool.output_ports))
+            rest = (inputs, outputs, tool.message_output_port_index, tool._filestore_keys, None)  # pyright: ignore[reportPrivateUsage]
+        else:
+            raise TypeError(f"a {type(tool).__name__} is neither a WorkflowTool nor an MCPTool")
+        schema = self._texts.get(id(tool.parameter_schema))
+        if schema is None:
+            schema = self._texts[id(tool.parameter_schema)] = _text(tool.parameter_schema)
+        return (int(tool.tool_type), tool.name, tool.description, schema, *rest)
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _port_list(ports: list[ToolPort] | None) -> list[dict[str, Any]]:
+    return [
+        {"name": port.name, "description": port.description, "type": port.type, "spec": port.spec}
+        for port in ports or []
+    ]
 
 
 class ToolValueFactory(_ValueFactory):
@@ -395,7 +425,7 @@ class ToolValueFactory(_ValueFactory):
         Raises:
             InvalidToolCell: The cell is damaged; the error names the field and the reason.
         """
-        return None if storage is None else _decode(_Parser(), storage)
+        return None if storage is None else _decode(storage)
 
     def encode(self, value: Tool | None) -> Storage | None:
         """The cell of one tool: a mapping from "0".."8", or None for a missing value.
@@ -404,7 +434,7 @@ class ToolValueFactory(_ValueFactory):
             InvalidToolCell: The server's address holds a user or password.
             TypeError: The value is no tool.
         """
-        return None if value is None else _encode(value)
+        return None if value is None else dict(zip(_KEYS, CellWriter().values(value), strict=True))
 
 
 class WorkflowToolValueFactory(ToolValueFactory):

@@ -1,0 +1,178 @@
+"""JSON Schemas of arguments: checking a call before it goes out, and the schema of a workflow's arguments."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+from knime_ext.errors import InvalidArguments
+
+if TYPE_CHECKING:
+    from jsonschema.exceptions import ValidationError
+
+    from knime.types.tool import ToolPort, WorkflowTool
+
+__all__ = ["check_arguments", "parse_json_texts", "simple_types_only", "workflow_arguments_schema"]
+
+CONFIGURATION = "configuration"
+DATA_INPUTS = "data_inputs"
+
+_MAX_PROBLEMS = 5
+_MAX_VALUE_LENGTH = 80
+_SIMPLE_TYPES = frozenset({"string", "integer", "number"})
+
+
+def _shown(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= _MAX_VALUE_LENGTH else text[:_MAX_VALUE_LENGTH] + "…"
+
+
+def _place(error: ValidationError) -> str:
+    path = ".".join(str(step) for step in error.absolute_path)
+    return repr(path) if path else "the arguments"
+
+
+def _deepest(error: ValidationError) -> ValidationError:
+    """The most telling violation inside one: for `anyOf` and its like the branch that nearly fits."""
+    from jsonschema.exceptions import best_match  # pyright: ignore[reportUnknownVariableType]
+
+    return cast("Callable[[Any], ValidationError]", best_match)([error])
+
+
+def _problem(error: ValidationError) -> str:
+    """One violation in words that tell a model what to send instead."""
+    place, wanted = _place(error), cast("Any", error.validator_value)
+    match error.validator:
+        case "required":
+            missing = [name for name in wanted if name not in cast("Any", error.instance)]
+            return f"{place} must have {', '.join(map(repr, missing))}"
+        case "type":
+            kinds = wanted if isinstance(wanted, str) else " or ".join(wanted)
+            return f"{place} must be of type {kinds}, not {_shown(error.instance)}"
+        case "enum":
+            return f"{place} must be one of {', '.join(map(_shown, wanted))}, not {_shown(error.instance)}"
+        case "additionalProperties":
+            known = ", ".join(map(repr, cast("Any", error.schema).get("properties", ()))) or "none"
+            extra = [name for name in cast("Any", error.instance) if repr(name) not in known]
+            return f"{place} must not have {', '.join(map(repr, extra))}; known are {known}"
+        case _:
+            return f"{place}: {error.message[:200]}"
+
+
+def check_arguments(schema: Mapping[str, Any], arguments: Mapping[str, Any], tool: str) -> None:
+    """Checks the arguments of a call against the tool's schema; references are never fetched.
+
+    A schema that is itself broken checks nothing: the tool's own check is then the only one.
+
+    Args:
+        schema: JSON Schema of the arguments; draft 2020-12 unless it says otherwise.
+        arguments: The JSON object that the model sent.
+        tool: Name of the tool, for the message.
+
+    Raises:
+        InvalidArguments: The arguments do not fit; the message lists what to change, for the model.
+    """
+    from jsonschema import SchemaError
+    from jsonschema.validators import Draft202012Validator, validator_for
+    from referencing import Registry
+    from referencing.exceptions import Unresolvable
+
+    kind = validator_for(dict(schema), default=Draft202012Validator)
+    try:
+        kind.check_schema(dict(schema))
+        validator = kind(dict(schema), registry=Registry())
+        errors = list(validator.iter_errors(dict(arguments)))
+    except (SchemaError, Unresolvable, RecursionError):
+        return
+    if not errors:
+        return
+    problems = "; ".join(dict.fromkeys(_problem(_deepest(error)) for error in errors[:_MAX_PROBLEMS]))
+    more = f"; and {len(errors) - _MAX_PROBLEMS} more" if len(errors) > _MAX_PROBLEMS else ""
+    raise InvalidArguments(f"the arguments of {tool!r} do not fit: {problems}{more}. Correct them and call again.")
+
+
+def _with_columns(port: ToolPort) -> str:
+    try:
+        columns = json.loads(port.spec or "{}").get("columns", [])
+        names = ", ".join(f"{column['name']} ({column['type']})" for column in columns)
+    except (ValueError, TypeError, KeyError, AttributeError):
+        names = ""
+    expected = f" Expected columns: {names}." if names else ""
+    return f"Id of the data item to use. {port.description}{expected}".strip()
+
+
+def workflow_arguments_schema(tool: WorkflowTool) -> dict[str, Any]:
+    """The JSON Schema of a workflow tool's arguments.
+
+    Returns:
+        An object with `configuration` (the workflow's parameters; those without a default are required) and
+        `data_inputs` (port name to the id of a data item, all required), each only if the workflow has any.
+    """
+    properties: dict[str, Any] = {}
+    required: list[str] = []
+    if tool.parameter_schema:
+        needed = [name for name, schema in tool.parameter_schema.items() if schema.get("default") is None]
+        properties[CONFIGURATION] = _object(dict(tool.parameter_schema), needed)
+        required += [CONFIGURATION] if needed else []
+    if tool.input_ports:
+        ports = {port.name: {"type": "integer", "description": _with_columns(port)} for port in tool.input_ports}
+        properties[DATA_INPUTS] = _object(ports, list(ports))
+        required.append(DATA_INPUTS)
+    return _object(properties, required)
+
+
+def _object(properties: dict[str, Any], required: list[str]) -> dict[str, Any]:
+    schema: dict[str, Any] = {"type": "object", "properties": properties, "additionalProperties": False}
+    return schema | ({"required": required} if required else {})
+
+
+def _is_simple(schema: Any) -> bool:
+    return isinstance(schema, Mapping) and cast("Any", schema).get("type") in _SIMPLE_TYPES
+
+
+def _as_text(schema: Any) -> dict[str, Any]:
+    about = cast("Any", schema).get("description", "") if isinstance(schema, Mapping) else ""
+    return {"type": "string", "description": f"{about} Send it as JSON text.".strip()}
+
+
+def simple_types_only(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema with text and numbers only, for models that handle nothing else.
+
+    Optional properties of any other type are left out; required ones are taken as JSON text, which
+    `parse_json_texts` turns back into values before the call.
+
+    Args:
+        schema: JSON Schema object of a tool's arguments.
+    """
+    required = set(schema.get("required", ()))
+    properties: dict[str, Any] = {}
+    for name, part in cast("Mapping[str, Any]", schema.get("properties", {})).items():
+        if _is_simple(part):
+            properties[name] = part
+        elif name in required:
+            properties[name] = _as_text(part)
+    return {"type": "object", "properties": properties, "required": [name for name in properties if name in required]}
+
+
+def _takes_text(schema: Any) -> bool:
+    kind = cast("Any", schema).get("type") if isinstance(schema, Mapping) else None
+    return kind is None or kind == "string" or (isinstance(kind, list) and "string" in kind)
+
+
+def parse_json_texts(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments with JSON texts read where the schema does not take a text; anything else is left alone.
+
+    Args:
+        schema: The tool's own JSON Schema.
+        arguments: The arguments as the model sent them.
+    """
+    parts: Mapping[str, Any] = schema.get("properties", {})
+    parsed = dict(arguments)
+    for name, value in arguments.items():
+        if isinstance(value, str) and name in parts and not _takes_text(parts[name]):
+            try:
+                parsed[name] = json.loads(value)
+            except ValueError:
+                continue
+    return parsed
