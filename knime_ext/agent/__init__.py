@@ -1,0 +1,67 @@
+"""Chat models that call tools: the loop and its driver, data handed between tools, traces, chat models.
+
+Names are loaded on first use, because LangChain is heavy and hosts import every node at start-up.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from knime_ext.agent.agent import Agent
+    from knime_ext.agent.chat_models import ChatModelConfig, create_chat_model
+    from knime_ext.agent.conversation import ToolNames, from_history, to_history
+    from knime_ext.agent.data import DataItem, DataRepository, DataTable
+    from knime_ext.agent.langchain_tools import ToolContext, to_langchain_tools, tool_definitions
+    from knime_ext.agent.loop import Budget
+    from knime_ext.agent.offline import OfflineChatModel
+    from knime_ext.agent.run import AgentRun
+    from knime_ext.agent.trace import Trace
+    from knime_ext.agent.trace_page import render_trace
+
+_HOMES = {
+    "Agent": "agent",
+    "AgentRun": "run",
+    "Budget": "loop",
+    "ChatModelConfig": "chat_models",
+    "DataItem": "data",
+    "DataRepository": "data",
+    "DataTable": "data",
+    "OfflineChatModel": "offline",
+    "ToolContext": "langchain_tools",
+    "ToolNames": "conversation",
+    "Trace": "trace",
+    "create_chat_model": "chat_models",
+    "from_history": "conversation",
+    "render_trace": "trace_page",
+    "to_history": "conversation",
+    "to_langchain_tools": "langchain_tools",
+    "tool_definitions": "langchain_tools",
+}
+
+__all__ = [
+    "Agent",
+    "AgentRun",
+    "Budget",
+    "ChatModelConfig",
+    "DataItem",
+    "DataRepository",
+    "DataTable",
+    "OfflineChatModel",
+    "ToolContext",
+    "ToolNames",
+    "Trace",
+    "create_chat_model",
+    "from_history",
+    "render_trace",
+    "to_history",
+    "to_langchain_tools",
+    "tool_definitions",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

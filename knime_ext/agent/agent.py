@@ -1,0 +1,114 @@
+"""A chat model with tools, ready to be asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import BaseMessage, HumanMessage
+from langchain_core.tools import BaseTool
+
+from knime_ext.agent.cancellation import Cancel
+from knime_ext.agent.data import DataRepository
+from knime_ext.agent.loop import Budget, WhenExhausted
+from knime_ext.agent.run import AgentRun, Run, Setup
+from knime_ext.errors import ConfigurationError
+
+__all__ = ["FINAL_PROMPT", "Agent", "AgentRun"]
+
+FINAL_PROMPT = (
+    "The budget for tool calls is used up. Answer now with what you have found out so far, "
+    "and say plainly what is still open."
+)
+
+
+class Agent:
+    """A chat model that may call tools until it has an answer. Holds no state of a run; runs may overlap."""
+
+    def __init__(
+        self,
+        model: BaseChatModel,
+        tools: Sequence[BaseTool] = (),
+        *,
+        system_message: str = "",
+        budget: Budget | None = None,
+        when_exhausted: WhenExhausted = "fail",
+        final_prompt: str = FINAL_PROMPT,
+        data: DataRepository | None = None,
+    ) -> None:
+        """Puts model and tools together.
+
+        Args:
+            model: Any LangChain chat model.
+            tools: LangChain tools with different names, such as `to_langchain_tools` gives.
+            system_message: Instructions for the model; none if empty.
+            budget: What each run may spend; 25 turns if not given.
+            when_exhausted: When the turns are used up: "fail" raises LimitReached, "answer" asks once more,
+                without tools.
+            final_prompt: What the model is then told; "" says nothing.
+            data: The repository that the tools use; the model is told what is in it.
+
+        Raises:
+            ConfigurationError: Two tools have the same name.
+        """
+        by_name = {tool.name: tool for tool in tools}
+        if len(by_name) != len(tools):
+            names = [tool.name for tool in tools]
+            twice = next(name for name in names if names.count(name) > 1)
+            raise ConfigurationError(f"two tools are called {twice!r}; give each tool a name of its own.")
+        self._setup = Setup(
+            model=model,
+            tools=by_name,
+            system_message=system_message,
+            budget=budget or Budget(),
+            when_exhausted=when_exhausted,
+            final_prompt=final_prompt,
+            data=data,
+        )
+
+    def run(
+        self, prompt: str | HumanMessage, history: Sequence[BaseMessage] = (), *, cancel: Cancel | None = None
+    ) -> AgentRun:
+        """Like `arun`, from code that is not async; may also be called in a thread where an event loop runs."""
+        return _or_raise(self.attempt(prompt, history, cancel=cancel))
+
+    async def arun(
+        self, prompt: str | HumanMessage, history: Sequence[BaseMessage] = (), *, cancel: Cancel | None = None
+    ) -> AgentRun:
+        """Asks the model and lets it call tools until it answers.
+
+        A tool that fails never ends the run: the model gets the reason. Cancelling the awaiting task stops model
+        and tools.
+
+        Args:
+            prompt: What the model is asked.
+            history: Earlier messages, such as `AgentRun.messages` of the run before.
+            cancel: An event or a function; the run stops soon after it is set or true.
+
+        Raises:
+            LimitReached: The turns are used up and the agent shall then fail.
+            AgentError: The model failed or gave no answer, or the run was cancelled.
+        """
+        return _or_raise(await self.aattempt(prompt, history, cancel=cancel))
+
+    def attempt(
+        self, prompt: str | HumanMessage, history: Sequence[BaseMessage] = (), *, cancel: Cancel | None = None
+    ) -> AgentRun:
+        """Like `run`, but a failure is in the result instead of raised, with everything that happened before it."""
+        from knime_ext.bridge import shared_bridge
+
+        with shared_bridge() as bridge:
+            return bridge.run(self.aattempt(prompt, history, cancel=cancel))
+
+    async def aattempt(
+        self, prompt: str | HumanMessage, history: Sequence[BaseMessage] = (), *, cancel: Cancel | None = None
+    ) -> AgentRun:
+        """Like `arun`, but a failure is in the result instead of raised, with everything that happened before it."""
+        question = HumanMessage(content=prompt) if isinstance(prompt, str) else prompt
+        return await Run(self._setup, question, history).outcome(cancel)
+
+
+def _or_raise(run: AgentRun) -> AgentRun:
+    if run.error is not None:
+        raise run.error
+    return run

@@ -1,0 +1,207 @@
+"""One run of an agent: asks the model, runs the tools of a turn side by side, writes everything down."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolCall, ToolMessage
+from langchain_core.tools import BaseTool
+
+from knime_ext.agent.cancellation import Cancel, Cancelled, unless_cancelled
+from knime_ext.agent.data import DataRepository
+from knime_ext.agent.langchain_tools import tool_definitions
+from knime_ext.agent.loop import (
+    Answer,
+    AskToClose,
+    Budget,
+    Fail,
+    LoopState,
+    RunTools,
+    StopReason,
+    WhenExhausted,
+    error_message,
+    next_step,
+    text_of,
+    with_call_ids,
+)
+from knime_ext.agent.model_errors import model_name, translated
+from knime_ext.agent.recorder import Recorder
+from knime_ext.agent.threads import call_in_thread
+from knime_ext.agent.tool_calls import run_call
+from knime_ext.agent.trace import Trace
+from knime_ext.errors import AgentError
+
+__all__ = ["AgentRun", "Run", "Setup"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setup:
+    """What all runs of one agent share."""
+
+    model: BaseChatModel
+    tools: Mapping[str, BaseTool]
+    system_message: str
+    budget: Budget
+    when_exhausted: WhenExhausted
+    final_prompt: str
+    data: DataRepository | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentRun:
+    """What came of one run.
+
+    Attributes:
+        messages: The conversation, history included, without the system message. Every call in it is answered,
+            so it can be the history of the next run.
+        answer: The model's answer; empty if there is none.
+        turns: Turns used.
+        tool_calls: Number of calls that the model asked for.
+        stop_reason: "answered", "turn_limit" (answered after the budget was used up), "cancelled" or "failed".
+        trace: Everything that happened.
+        error: Why there is no answer, if there is none.
+        history_length: How many of `messages` were there before.
+    """
+
+    messages: tuple[BaseMessage, ...]
+    answer: str
+    turns: int
+    tool_calls: int
+    stop_reason: StopReason
+    trace: Trace
+    error: AgentError | None = None
+    history_length: int = 0
+
+    @property
+    def new_messages(self) -> tuple[BaseMessage, ...]:
+        """The messages of this run alone."""
+        return self.messages[self.history_length :]
+
+
+async def _reply(model: BaseChatModel, bound: Any, messages: list[BaseMessage]) -> AIMessage:
+    """The model's reply; a model that only blocks gets a thread that a cancelled run does not wait for."""
+    blocks = type(model)._agenerate is BaseChatModel._agenerate and type(model)._astream is BaseChatModel._astream  # pyright: ignore[reportPrivateUsage]
+    return cast("AIMessage", await (call_in_thread(bound.invoke, messages) if blocks else bound.ainvoke(messages)))
+
+
+class Run:
+    """One run, used once."""
+
+    def __init__(self, setup: Setup, question: HumanMessage, history: Sequence[BaseMessage]) -> None:
+        self._setup = setup
+        self._history = tuple(history)
+        self._question = question
+        self._recorder = Recorder(model_name(setup.model), text_of(question), setup.tools)
+        self._state = LoopState()
+
+    async def outcome(self, cancel: Cancel | None) -> AgentRun:
+        """Runs to the end; a failure or a stop by `cancel` is in the result."""
+        try:
+            answer = await unless_cancelled(self._drive(), cancel)
+            return self._result(answer.text, answer.stop_reason, None)
+        except Cancelled:
+            self._close_calls("not finished: the run was cancelled.")
+            return self._result("", "cancelled", AgentError("the run was cancelled."))
+        except AgentError as error:
+            self._close_calls("not called: the run has failed.")
+            return self._result("", "failed", error)
+
+    async def _drive(self) -> Answer:
+        if self._setup.system_message:
+            self._recorder.add(SystemMessage(content=self._setup.system_message))
+        for message in self._opening():
+            self._recorder.add(message)
+        while True:
+            reply = await self._ask()
+            self._state, step = next_step(self._state, reply, self._setup.budget, self._setup.when_exhausted)
+            match step:
+                case Answer():
+                    self._close_calls("not called: no tools are offered any more.")
+                    return step
+                case RunTools(calls, rejected):
+                    await self._run_tools(calls)
+                    self._add_all(rejected)
+                case AskToClose(refusals):
+                    self._add_all(refusals)
+                    if self._setup.final_prompt:
+                        self._recorder.add(HumanMessage(content=self._setup.final_prompt))
+                case Fail(error, refusals):
+                    self._add_all(refusals)
+                    raise error
+
+    def _opening(self) -> list[BaseMessage]:
+        """The messages that the run begins with, after the history."""
+        data = self._setup.data
+        takes_data = any("data_inputs" in tool.args for tool in self._setup.tools.values())
+        if data is None or not (len(data) or takes_data):
+            return [self._question]
+        return [HumanMessage(content=data.summary()), self._question]
+
+    async def _ask(self) -> AIMessage:
+        recorder = self._recorder
+        recorder.turn += 1
+        began = recorder.now()
+        with translated(self._setup.model):
+            reply = await _reply(self._setup.model, self._bound_model(), self._messages())
+        reply = with_call_ids(reply, recorder.turn, [identifier for identifier, _ in recorder.asked_calls()])
+        recorder.add(reply, since=began)
+        return reply
+
+    def _bound_model(self) -> Any:
+        setup = self._setup
+        if self._state.closing or not setup.tools:
+            return setup.model
+        try:
+            return setup.model.bind_tools(tool_definitions(list(setup.tools.values())))
+        except NotImplementedError:
+            name = model_name(setup.model)
+            raise AgentError(f"the chat model {name!r} cannot call tools; choose one that can.") from None
+
+    def _messages(self) -> list[BaseMessage]:
+        """What the model gets: system message, history, then this run."""
+        own = self._recorder.messages
+        system = 1 if own and isinstance(own[0], SystemMessage) else 0
+        return [*own[:system], *self._history, *own[system:]]
+
+    async def _run_tools(self, calls: Sequence[ToolCall]) -> None:
+        """Runs the calls side by side and records their results in the order of the calls, also when stopped."""
+        done: dict[int, tuple[ToolMessage, float, float]] = {}
+
+        async def run_one(position: int, call: ToolCall) -> None:
+            began = self._recorder.now()
+            message = await run_call(call, self._setup.tools, self._setup.budget.seconds_per_call)
+            done[position] = (message, began, self._recorder.now())
+
+        try:
+            await asyncio.gather(*(run_one(position, call) for position, call in enumerate(calls)))
+        finally:
+            for position in sorted(done):
+                message, began, ended = done[position]
+                self._recorder.add(message, since=began, until=ended)
+
+    def _add_all(self, messages: Sequence[ToolMessage]) -> None:
+        for message in messages:
+            self._recorder.add(message)
+
+    def _close_calls(self, reason: str) -> None:
+        for identifier, name in self._recorder.open_calls():
+            self._recorder.add(error_message(identifier, name, reason))
+
+    def _result(self, answer: str, stop_reason: StopReason, error: AgentError | None) -> AgentRun:
+        own = [message for message in self._recorder.messages if not isinstance(message, SystemMessage)]
+        text = str(error) if error else None
+        trace = self._recorder.trace(turns=self._state.turns, stop_reason=stop_reason, error=text)
+        return AgentRun(
+            messages=(*self._history, *own),
+            answer=answer,
+            turns=self._state.turns,
+            tool_calls=trace.tool_calls,
+            stop_reason=stop_reason,
+            trace=trace,
+            error=error,
+            history_length=len(self._history),
+        )
