@@ -1,0 +1,8 @@
+"""What a host loads: one line per node, and nothing heavy behind it."""
+
+from knime_ext.nodes.agent_prompter import AgentPrompter
+from knime_ext.nodes.chat_model_connector import ChatModelConnector
+from knime_ext.nodes.mcp_tool_provider import MCPToolProvider
+from knime_ext.nodes.offline_chat_model import OfflineChatModel
+
+__all__ = ["AgentPrompter", "ChatModelConnector", "MCPToolProvider", "OfflineChatModel"]

@@ -1,0 +1,1 @@
+"""The nodes: one file each. Hosts load them through `knime_ext.extension`; nothing is imported here."""

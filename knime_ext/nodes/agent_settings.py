@@ -1,0 +1,194 @@
+"""The settings of the Agent Prompter, under the names that KNIME's own node uses, so that workflows carry over."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import knime.extension as knext
+
+from knime_ext.nodes.columns import chosen_column, holds_messages, holds_text, holds_tools
+
+__all__ = ["AgentSettings", "ErrorHandling", "IterationLimit"]
+
+_DEVELOPER_MESSAGE = """\
+You are an assistant that answers with the help of tools.
+
+- Call a tool whenever it can find, compute or change something better than you can guess it.
+- Tools that work on tables take the identifiers of tables. You see names, columns and types of the tables, never rows.
+- Read each result before you decide on the next step. If a call fails, correct its arguments or take another way.
+- When you know enough, answer the question directly, name the numbers that matter, and do not invent any."""
+
+_FINAL_PROMPT = """\
+The limit of steps is reached and no more tools can be called. Answer now from what the conversation holds.
+If something is missing because a tool could not run any more, say what it is."""
+
+_DATA_PREFIX = "These tables are available. Hand them to tools by their identifier."
+
+
+class IterationLimit(knext.EnumParameterOptions):
+    """What happens when the model still wants tools after the last iteration."""
+
+    FAIL = ("Fail", "The node fails.")
+    FINAL_RESPONSE = ("Final response", "The model is asked once more, without tools, to answer from what it has.")
+
+
+class ErrorHandling(knext.EnumParameterOptions):
+    """What happens when the agent cannot finish."""
+
+    FAIL = ("Fail", "The node fails and shows the error.")
+    COLUMN = (
+        "Error column",
+        "The node succeeds. The conversation ends with a row whose message is missing and whose error column says "
+        "what went wrong.",
+    )
+
+
+def _history_is_connected(ctx: Any) -> bool:
+    return ctx.get_input_specs()[2] is not None
+
+
+_WITH_HISTORY = knext.DialogContextCondition(_history_is_connected)
+
+
+@knext.parameter_group(label="Errors", is_advanced=True)
+class ErrorSettings:
+    """What to do with errors."""
+
+    error_handling = knext.EnumParameter(
+        "Error handling",
+        "What happens if the agent cannot finish, for example because the chat model does not answer. "
+        "A failing *tool* is no error of the agent: the model is told and may try something else.",
+        ErrorHandling.FAIL.name,
+        ErrorHandling,
+        style=knext.EnumParameter.Style.VALUE_SWITCH,
+    )
+    use_existing_error_column = knext.BoolParameter(
+        "Use the error column of the history",
+        "Continues the error column of the connected conversation history instead of naming a new one. "
+        "Rows of the history that hold an error are kept, but the model does not see them.",
+        False,
+    ).rule(knext.And(knext.OneOf(error_handling, ["COLUMN"]), _WITH_HISTORY), knext.Effect.SHOW)
+    error_column_name = knext.StringParameter("Error column name", "Name of the new error column.", "Errors").rule(
+        knext.OneOf(error_handling, ["COLUMN"]), knext.Effect.SHOW
+    )
+    error_column = knext.ColumnParameter(
+        "Error column",
+        "Text column of the conversation history that holds the errors. The last text column if none is selected.",
+        port_index=2,
+        column_filter=holds_text,
+    ).rule(
+        knext.And(knext.OneOf(error_handling, ["COLUMN"]), knext.OneOf(use_existing_error_column, [True]), _WITH_HISTORY),
+        knext.Effect.SHOW,
+    )
+
+
+class AgentSettings:
+    """Parameters of the Agent Prompter and what follows from them."""
+
+    developer_message = knext.MultilineStringParameter(
+        "Developer message",
+        "Instructions for the model that stand above everything the user says: its role, how to use the tools, "
+        "how to answer. Leave it empty to send none.",
+        _DEVELOPER_MESSAGE,
+        number_of_lines=8,
+    )
+    user_message = knext.MultilineStringParameter(
+        "User message",
+        "The question or task. It is appended to the conversation history if one is connected.",
+        "",
+        number_of_lines=4,
+    )
+    tool_column = knext.ColumnParameter(
+        "Tool column",
+        "Column of the tools table with the tools. The last tool column if none is selected.",
+        port_index=1,
+        column_filter=holds_tools,
+    )
+    conversation_column = knext.ColumnParameter(
+        "Conversation column",
+        "Column of the conversation history with the messages. The last message column if none is selected.",
+        port_index=2,
+        column_filter=holds_messages,
+    ).rule(_WITH_HISTORY, knext.Effect.SHOW)
+    conversation_column_name = knext.StringParameter(
+        "Conversation column name",
+        "Name of the message column in the output, if no conversation history is connected.",
+        "Conversation",
+    ).rule(_WITH_HISTORY, knext.Effect.HIDE)
+    recursion_limit = knext.IntParameter(
+        "Iteration limit",
+        "How many times the model may ask for tools before it has to answer. One iteration is one reply of the model "
+        "with all the tool calls in it.",
+        25,
+        min_value=0,
+        is_advanced=True,
+    )
+    recursion_limit_handling = knext.EnumParameter(
+        "When the iteration limit is reached",
+        "What happens if the model still asks for tools then.",
+        IterationLimit.FAIL.name,
+        IterationLimit,
+        style=knext.EnumParameter.Style.VALUE_SWITCH,
+        is_advanced=True,
+    )
+    recursion_limit_prompt = knext.MultilineStringParameter(
+        "Final prompt",
+        "Message that asks the model for its last answer once the limit is reached.",
+        _FINAL_PROMPT,
+        is_advanced=True,
+    ).rule(knext.OneOf(recursion_limit_handling, ["FINAL_RESPONSE"]), knext.Effect.SHOW)
+    simple_types_only = knext.BoolParameter(
+        "Simple types only",
+        "Shows the model only arguments that are a text, a number or a boolean. Turn this on for models that "
+        "struggle with lists and nested objects; tools that require such an argument are then called without it "
+        "and may fail.",
+        False,
+        is_advanced=True,
+    )
+    debug = knext.BoolParameter(
+        "Debug mode",
+        "Asks KNIME to keep each workflow that a tool ran, so that it can be opened and inspected. "
+        "It has no effect outside KNIME.",
+        False,
+        is_advanced=True,
+    )
+    data_message_prefix = knext.MultilineStringParameter(
+        "Data message prefix",
+        "Text that stands before the list of tables which the model is shown.",
+        _DATA_PREFIX,
+        is_advanced=True,
+    )
+    errors = ErrorSettings()
+
+    def columns(self, tools: knext.Schema, history: knext.Schema | None) -> tuple[str, str, str | None]:
+        """Names of the tool column, the conversation column and, if errors go to one, the error column.
+
+        Raises:
+            knext.InvalidParametersError: A column is missing, has the wrong type, or two have the same name.
+        """
+        tool = chosen_column(tools, self.tool_column, holds_tools, what="tools", table="tools table")
+        conversation = self._conversation_column(history)
+        error = self._error_column(history)
+        if error == conversation:
+            raise knext.InvalidParametersError(
+                f"The conversation column and the error column are both named {error!r}; rename one of them."
+            )
+        return tool, conversation, error
+
+    def _conversation_column(self, history: knext.Schema | None) -> str:
+        if history is not None:
+            table = "conversation history"
+            return chosen_column(history, self.conversation_column, holds_messages, what="messages", table=table)
+        if not self.conversation_column_name.strip():
+            raise knext.InvalidParametersError("The conversation column has no name; enter one in the dialog.")
+        return self.conversation_column_name
+
+    def _error_column(self, history: knext.Schema | None) -> str | None:
+        if self.errors.error_handling != ErrorHandling.COLUMN.name:
+            return None
+        if history is not None and self.errors.use_existing_error_column:
+            table = "conversation history"
+            return chosen_column(history, self.errors.error_column, holds_text, what="texts", table=table)
+        if not self.errors.error_column_name.strip():
+            raise knext.InvalidParametersError("The error column has no name; enter one in the dialog.")
+        return self.errors.error_column_name

@@ -1,0 +1,84 @@
+"""Cells to values and back, for columns of tools and messages, the same way in KNIME and in the embedded runtime.
+
+Values travel as Arrow storage, so that no host converts them one by one through its own objects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import knime.extension as knext
+import pyarrow as pa
+
+from knime.types.message import MessageValue, MessageValueFactory
+from knime_ext.nodes.columns import message_type, tool_type
+from knime_ext.tools import decode_tools, encode_tools
+
+if TYPE_CHECKING:
+    from knime.types.tool import Tool
+
+__all__ = ["conversation_table", "messages_in", "texts_in", "tool_table", "tools_in"]
+
+
+def _column(table: knext.Table, name: str) -> Any:
+    return table[[name]].to_pyarrow().column(name)
+
+
+def _storage(chunk: Any) -> Any:
+    return chunk.storage if isinstance(chunk, pa.ExtensionArray) else chunk
+
+
+def _logical(ktype: Any, storage: Any) -> Any:
+    arrow = ktype.to_pyarrow()
+    return pa.ExtensionArray.from_storage(arrow, storage.cast(arrow.storage_type))
+
+
+def tool_table(tools: Sequence[Tool]) -> knext.Table:
+    """A table of one row per tool, with the one column "Tool"."""
+    return knext.Table.from_pyarrow(pa.table({"Tool": _logical(tool_type(), encode_tools(tools))}))
+
+
+def tools_in(table: knext.Table, column: str) -> list[Tool]:
+    """The tools of a column; missing cells are left out.
+
+    Raises:
+        knext.InvalidParametersError: Cells are damaged; the message names column, row, field and reason.
+    """
+    decoded = decode_tools(_column(table, column), on_damage="report")
+    if decoded.damaged:
+        first, more = decoded.damaged[0], len(decoded.damaged) - 1
+        others = f" ({more} more cell{'s are' if more > 1 else ' is'} damaged too)" if more else ""
+        raise knext.InvalidParametersError(
+            f"Column {column!r} of the tools table is damaged in {first}{others}; run the node that made the tools again."
+        )
+    return [tool for tool in decoded.tools if tool is not None]
+
+
+def messages_in(table: knext.Table, column: str) -> list[MessageValue | None]:
+    """The messages of a column, None for a missing cell."""
+    decode = MessageValueFactory().decode
+    return [decode(cell) for chunk in _column(table, column).chunks for cell in _storage(chunk).to_pylist()]
+
+
+def texts_in(table: knext.Table, column: str) -> list[str | None]:
+    """The texts of a column, None for a missing cell."""
+    return _column(table, column).to_pylist()
+
+
+def conversation_table(
+    messages: Sequence[MessageValue | None], column: str, errors: tuple[str, Sequence[str | None]] | None = None
+) -> knext.Table:
+    """A table of one row per message, with a second column for errors if they are given.
+
+    Args:
+        messages: The messages; None where the row holds an error instead.
+        column: Name of the message column.
+        errors: Name and texts of the error column.
+    """
+    ktype, encode = message_type(), MessageValueFactory().encode
+    storage = pa.array([encode(message) for message in messages], ktype.to_pyarrow().storage_type)
+    columns = {column: _logical(ktype, storage)}
+    if errors is not None:
+        columns[errors[0]] = pa.array(errors[1], pa.utf8())
+    return knext.Table.from_pyarrow(pa.table(columns))

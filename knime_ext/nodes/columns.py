@@ -1,0 +1,82 @@
+"""Column types of tools and messages, and how a node finds its column.
+
+Columns are recognised by the name of their value factory, not by comparing types, because tables in KNIME also have
+columns of the older factories, which are other types.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import knime.extension as knext
+
+__all__ = ["chosen_column", "holds_messages", "holds_text", "holds_tools", "message_type", "tool_type"]
+
+_TOOLS = "org.knime.core.node.agentic.tool."
+_TOOL_FACTORIES = {_TOOLS + name for name in ("ToolValueFactory", "WorkflowToolValueFactory", "MCPToolValueFactory")}
+_MESSAGE_FACTORIES = {"org.knime.ai.core.data.message.MessageValueFactory"}
+
+
+def _factory(column: knext.Column) -> str:
+    """Java class of the column's value factory, "" for a plain column."""
+    logical = getattr(column.ktype, "logical_type", None)
+    return json.loads(logical).get("value_factory_class", "") if logical else ""
+
+
+def holds_tools(column: knext.Column) -> bool:
+    """True for a column of tools, also of the older kinds."""
+    return _factory(column) in _TOOL_FACTORIES
+
+
+def holds_messages(column: knext.Column) -> bool:
+    """True for a column of conversation messages."""
+    return _factory(column) in _MESSAGE_FACTORIES
+
+
+def holds_text(column: knext.Column) -> bool:
+    """True for a column of plain texts."""
+    return column.ktype == knext.string()
+
+
+def tool_type() -> Any:
+    """Column type of tools of both kinds."""
+    from knime.types.tool import Tool
+
+    return knext.logical(Tool)
+
+
+def message_type() -> Any:
+    """Column type of messages."""
+    from knime.types.message import MessageValue
+
+    return knext.logical(MessageValue)
+
+
+def chosen_column(
+    schema: knext.Schema, selected: str | None, holds: Callable[[knext.Column], bool], *, what: str, table: str
+) -> str:
+    """The selected column, or the last one of the right type if none is selected.
+
+    Args:
+        schema: Columns of the table.
+        selected: The setting; None if the person chose nothing.
+        holds: Whether a column has the right type.
+        what: What the column holds, for the message, such as "tools".
+        table: Which table it is, for the message, such as "tools table".
+
+    Raises:
+        knext.InvalidParametersError: The column does not exist, has another type, or none has the right type.
+    """
+    fitting = [column.name for column in schema if holds(column)]
+    if selected in fitting:
+        return str(selected)
+    if not selected and fitting:
+        return fitting[-1]
+    if not selected:
+        raise knext.InvalidParametersError(f"The {table} has no column of {what}; connect a table that has one.")
+    problem = f"does not hold {what}" if selected in schema.column_names else "does not exist"
+    raise knext.InvalidParametersError(
+        f"Column {selected!r} of the {table} {problem}; select another one in the dialog."
+    )
