@@ -1,0 +1,36 @@
+"""Column Filter: keeps some columns of a table."""
+
+from __future__ import annotations
+
+import knime.extension as knext
+
+from knime_ext.runtime.platform.categories import COLUMN
+
+__all__ = ["ColumnFilter"]
+
+
+@knext.node(
+    "Column Filter",
+    knext.NodeType.MANIPULATOR,
+    "icons/column_filter.png",
+    COLUMN,
+    keywords=["select", "include", "exclude", "remove"],
+    id="ColumnFilter",
+)
+@knext.input_table("Table", "The table whose columns are filtered.")
+@knext.output_table("Filtered table", "The chosen columns in their order; all rows.")
+class ColumnFilter:
+    """Keeps some of a table's columns and drops the others.
+
+    Columns are chosen one by one, by a pattern on their names, or by their type. Columns that are chosen one by one and
+    do not exist (any more) are left out silently, as in KNIME; columns that appeared since are kept or dropped as
+    *any unknown columns* says.
+    """
+
+    column_filter = knext.ColumnFilterParameter("Column filter", "The columns to keep.", 0)
+
+    def configure(self, ctx: knext.ConfigurationContext, schema: knext.Schema) -> knext.Schema:
+        return self.column_filter.apply(schema)
+
+    def execute(self, ctx: knext.ExecutionContext, table: knext.Table) -> knext.Table:
+        return self.column_filter.apply(table)

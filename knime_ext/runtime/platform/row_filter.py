@@ -1,0 +1,108 @@
+"""Row Filter: keeps or drops the rows that meet criteria."""
+
+from __future__ import annotations
+
+import knime.extension as knext
+import pyarrow as pa
+
+from knime_ext.runtime.platform.categories import ROW
+from knime_ext.runtime.platform.exchange import empty_arrow, knime_schema, knime_table, to_arrow
+from knime_ext.runtime.platform.row_criteria import Criterion, filter_rows
+
+__all__ = ["RowFilter"]
+
+
+class MatchPolicy(knext.EnumParameterOptions):
+    """How several criteria work together."""
+
+    AND = ("All criteria", "A row matches if it meets every criterion.")
+    OR = ("Any criterion", "A row matches if it meets at least one criterion.")
+
+
+class Operator(knext.EnumParameterOptions):
+    """How a cell is compared with the value."""
+
+    EQ = ("=", "The cell equals the value.")
+    NEQ = ("≠", "The cell differs from the value and is not missing.")
+    LT = ("<", "The cell is less than the value.")
+    LTE = ("≤", "The cell is less than the value or equal to it.")
+    GT = (">", "The cell is greater than the value.")
+    GTE = ("≥", "The cell is greater than the value or equal to it.")
+    IS_MISSING = ("Is missing", "The cell is missing.")
+    IS_NOT_MISSING = ("Is not missing", "The cell is not missing.")
+    WILDCARD = ("Matches wildcard", "The whole text fits a pattern with * (anything) and ? (one character).")
+    REGEX = ("Matches regex", "The whole text fits a regular expression (RE2 syntax).")
+
+
+class OutputMode(knext.EnumParameterOptions):
+    """Which rows go on."""
+
+    MATCHING = ("Output matching rows", "Rows that match go on, the others are dropped.")
+    NON_MATCHING = ("Output non-matching rows", "Rows that match are dropped, the others go on.")
+
+
+@knext.parameter_group("Criterion")
+class FilterCriterion:
+    """One condition on one column."""
+
+    column = knext.ColumnParameter(
+        "Filter column", "The column to test; `<RowID>` tests the RowIDs.", 0, include_row_key=True
+    )
+    operator = knext.EnumParameter("Operator", "How the cell is compared with the value.", Operator.EQ.name, Operator)
+    value = knext.StringParameter("Value", "What to compare with; not needed to test for missing cells.", "")
+    case_sensitive = knext.BoolParameter("Case sensitive", "Whether upper and lower case differ in texts.", True)
+
+
+@knext.node(
+    "Row Filter",
+    knext.NodeType.MANIPULATOR,
+    "icons/row_filter.png",
+    ROW,
+    keywords=["select", "where", "include", "exclude", "tools"],
+    id="RowFilter",
+)
+@knext.input_table("Table", "The rows to filter.")
+@knext.output_table("Filtered table", "The rows that remain, with their RowIDs and in their order.")
+class RowFilter:
+    """Keeps or drops rows that meet criteria.
+
+    Each criterion compares the cells of one column with a value. The value is read according to the column's type:
+    as number for columns of numbers, as `true` or `false` for Booleans, as `2026-01-31` or `2026-01-31T12:00:00` for
+    dates and times. A value that does not fit stops the node with a message.
+
+    **Tools.** A column of tools is compared by the tools' names, so that `Matches wildcard` with `convert*` selects
+    tools whose names begin with "convert".
+
+    **Missing cells** meet the operator *Is missing* and no other one, not even ≠.
+
+    Patterns (*Matches wildcard*, *Matches regex*) must fit the whole text; they work on numbers too, as they are
+    written. Regular expressions have RE2 syntax, which knows no look-ahead and no back references.
+    """
+
+    match_policy = knext.EnumParameter(
+        "Row matches if", "How several criteria work together.", MatchPolicy.AND.name, MatchPolicy
+    )
+    criteria = knext.ParameterArray(
+        FilterCriterion(), "Criteria", "The conditions.", button_text="Add criterion", array_title="Criterion"
+    )
+    output_mode = knext.EnumParameter("Filter behavior", "Which rows go on.", OutputMode.MATCHING.name, OutputMode)
+
+    def _filtered(self, table: pa.Table) -> pa.Table:
+        criteria = [
+            Criterion(
+                column=each.column or "", operator=each.operator, value=each.value, case_sensitive=each.case_sensitive
+            )
+            for each in self.criteria
+        ]
+        return filter_rows(
+            table,
+            criteria,
+            match_all=self.match_policy == MatchPolicy.AND.name,
+            keep_matching=self.output_mode == OutputMode.MATCHING.name,
+        )
+
+    def configure(self, ctx: knext.ConfigurationContext, schema: knext.Schema) -> knext.Schema:
+        return knime_schema(self._filtered(empty_arrow(schema)))
+
+    def execute(self, ctx: knext.ExecutionContext, table: knext.Table) -> knext.Table:
+        return knime_table(self._filtered(to_arrow(table)))
