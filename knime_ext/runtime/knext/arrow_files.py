@@ -1,0 +1,52 @@
+"""Tables as Arrow IPC files: written whole or not at all, read by memory mapping."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pyarrow as pa
+
+from knime_ext.errors import ConfigurationError
+from knime_ext.runtime.atomic import atomic_file
+from knime_ext.runtime.knext import arrow_columns, arrow_types
+from knime_ext.runtime.knext.table import InputTable, Table
+
+__all__ = ["read_table", "write_table"]
+
+_ROWS_PER_BATCH = 65_536
+
+# Reading needs the extension type of logical columns, which that module registers with Arrow.
+assert arrow_types.LogicalExtensionType
+
+
+def write_table(table: Table, path: str | os.PathLike[str]) -> None:
+    """Writes a table as an Arrow IPC file; the file appears when it is complete.
+
+    Raises:
+        ConfigurationError: The file cannot be written.
+    """
+    data = table.to_pyarrow()
+    with atomic_file(Path(path), durable=False) as partial, pa.ipc.new_file(str(partial), data.schema) as writer:
+        writer.write_table(data.combine_chunks(), max_chunksize=_ROWS_PER_BATCH)
+
+
+def read_table(path: str | os.PathLike[str]) -> Table:
+    """Reads a table from an Arrow IPC file without loading it: columns come from the disk as they are needed.
+
+    A file without row ids gets "Row0", "Row1" and so on.
+
+    Raises:
+        ConfigurationError: There is no such file, or it is no Arrow IPC file.
+        TypeError: A column has a type that tables cannot hold.
+    """
+    try:
+        with pa.memory_map(str(path)) as source, pa.ipc.open_file(source) as reader:
+            data = reader.read_all()
+    except OSError as error:
+        raise ConfigurationError(f"cannot read the table {str(path)!r}: {error.strerror or error}") from error
+    except pa.ArrowInvalid as error:
+        raise ConfigurationError(
+            f"{str(path)!r} is no Arrow IPC file; write it with write_table, or pyarrow.ipc.new_file"
+        ) from error
+    return InputTable._of(arrow_columns.with_row_ids(arrow_columns.normalised(data), "auto"))  # pyright: ignore[reportPrivateUsage]
