@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from knime_ext.agent.agent import Agent
     from knime_ext.agent.chat_models import ChatModelConfig, create_chat_model
-    from knime_ext.agent.conversation import ToolNames, from_history, to_history
+    from knime_ext.agent.conversation import ToolNames, cells_from_messages, messages_from_cells
     from knime_ext.agent.data import DataItem, DataRepository, DataTable
     from knime_ext.agent.langchain_tools import ToolContext, to_langchain_tools, tool_definitions
     from knime_ext.agent.loop import Budget
@@ -32,10 +32,10 @@ _HOMES = {
     "ToolContext": "langchain_tools",
     "ToolNames": "conversation",
     "Trace": "trace",
+    "cells_from_messages": "conversation",
     "create_chat_model": "chat_models",
-    "from_history": "conversation",
+    "messages_from_cells": "conversation",
     "render_trace": "trace_page",
-    "to_history": "conversation",
     "to_langchain_tools": "langchain_tools",
     "tool_definitions": "langchain_tools",
 }
@@ -52,10 +52,10 @@ __all__ = [
     "ToolContext",
     "ToolNames",
     "Trace",
+    "cells_from_messages",
     "create_chat_model",
-    "from_history",
+    "messages_from_cells",
     "render_trace",
-    "to_history",
     "to_langchain_tools",
     "tool_definitions",
 ]

@@ -98,14 +98,17 @@ class Agent:
         from knime_ext.bridge import shared_bridge
 
         with shared_bridge() as bridge:
-            return bridge.run(self.aattempt(prompt, history, cancel=cancel))
+            return bridge.run(self._started(prompt, history, passing_loop=True).outcome(cancel))
 
     async def aattempt(
         self, prompt: str | HumanMessage, history: Sequence[BaseMessage] = (), *, cancel: Cancel | None = None
     ) -> AgentRun:
         """Like `arun`, but a failure is in the result instead of raised, with everything that happened before it."""
+        return await self._started(prompt, history, passing_loop=False).outcome(cancel)
+
+    def _started(self, prompt: str | HumanMessage, history: Sequence[BaseMessage], *, passing_loop: bool) -> Run:
         question = HumanMessage(content=prompt) if isinstance(prompt, str) else prompt
-        return await Run(self._setup, question, history).outcome(cancel)
+        return Run(self._setup, question, history, passing_loop=passing_loop)
 
 
 def _or_raise(run: AgentRun) -> AgentRun:

@@ -47,13 +47,9 @@ class Recorder:
     def open_calls(self) -> list[tuple[str, str]]:
         """Id and name of the calls that no message answers yet."""
         answered = {message.tool_call_id for message in self.messages if isinstance(message, ToolMessage)}
-        return [(identifier, name) for identifier, name in self.asked_calls() if identifier not in answered]
-
-    def asked_calls(self) -> list[tuple[str, str]]:
-        """Id and name of every call that the model asked for."""
         replies = [message for message in self.messages if isinstance(message, AIMessage)]
         calls = [call for reply in replies for call in [*reply.tool_calls, *reply.invalid_tool_calls]]
-        return [(call["id"] or "", call["name"] or "") for call in calls]
+        return [(call["id"] or "", call["name"] or "") for call in calls if call["id"] not in answered]
 
     def trace(self, *, turns: int, stop_reason: str, error: str | None) -> Trace:
         """The trace so far."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolCall, ToolMessage
@@ -28,9 +28,9 @@ from knime_ext.agent.loop import (
     text_of,
     with_call_ids,
 )
+from knime_ext.agent.model_calls import ask
 from knime_ext.agent.model_errors import model_name, translated
 from knime_ext.agent.recorder import Recorder
-from knime_ext.agent.threads import call_in_thread
 from knime_ext.agent.tool_calls import run_call
 from knime_ext.agent.trace import Trace
 from knime_ext.errors import AgentError
@@ -82,21 +82,18 @@ class AgentRun:
         return self.messages[self.history_length :]
 
 
-async def _reply(model: BaseChatModel, bound: Any, messages: list[BaseMessage]) -> AIMessage:
-    """The model's reply; a model that only blocks gets a thread that a cancelled run does not wait for."""
-    blocks = type(model)._agenerate is BaseChatModel._agenerate and type(model)._astream is BaseChatModel._astream  # pyright: ignore[reportPrivateUsage]
-    return cast("AIMessage", await (call_in_thread(bound.invoke, messages) if blocks else bound.ainvoke(messages)))
-
-
 class Run:
     """One run, used once."""
 
-    def __init__(self, setup: Setup, question: HumanMessage, history: Sequence[BaseMessage]) -> None:
+    def __init__(
+        self, setup: Setup, question: HumanMessage, history: Sequence[BaseMessage], *, passing_loop: bool
+    ) -> None:
         self._setup = setup
         self._history = tuple(history)
         self._question = question
         self._recorder = Recorder(model_name(setup.model), text_of(question), setup.tools)
         self._state = LoopState()
+        self._passing_loop = passing_loop
 
     async def outcome(self, cancel: Cancel | None) -> AgentRun:
         """Runs to the end; a failure or a stop by `cancel` is in the result."""
@@ -146,10 +143,14 @@ class Run:
         recorder.turn += 1
         began = recorder.now()
         with translated(self._setup.model):
-            reply = await _reply(self._setup.model, self._bound_model(), self._messages())
-        reply = with_call_ids(reply, recorder.turn, [identifier for identifier, _ in recorder.asked_calls()])
+            reply = await ask(self._setup.model, self._bound_model(), self._messages(), passing_loop=self._passing_loop)
+        reply = with_call_ids(reply, recorder.turn, self._used_ids())
         recorder.add(reply, since=began)
         return reply
+
+    def _used_ids(self) -> list[str]:
+        replies = [message for message in self._messages() if isinstance(message, AIMessage)]
+        return [call["id"] or "" for reply in replies for call in [*reply.tool_calls, *reply.invalid_tool_calls]]
 
     def _bound_model(self) -> Any:
         setup = self._setup
