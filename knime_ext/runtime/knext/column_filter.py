@@ -91,7 +91,7 @@ class TypeFilterConfig:
         """Names of the columns of these types; columns that do not tell their type are left out."""
         names: list[str] = []
         for column in columns:
-            known = column.metadata or {}
+            known: dict[str, Any] = column.metadata or {}
             if "preferred_value_type" not in known:
                 LOGGER.warning("column %r does not tell its type, so it is not picked by type", column.name)
             elif known["preferred_value_type"] in self.selected_types:

@@ -54,7 +54,7 @@ def spec_at(specs: Sequence[Any], port_index: PortIndex) -> Schema:
 
 
 def _possible_value(column: Column) -> dict[str, Any]:
-    known = column.metadata or {}
+    known: dict[str, Any] = column.metadata or {}
     type_id = known.get("preferred_value_type", str(column.ktype))
     text = known.get("displayed_column_type", str(column.ktype))
     return {
@@ -182,7 +182,8 @@ class MultiColumnParameter(_ColumnsParameter[list[str]]):
 
     def decoded(self, value: Any) -> Any:
         """The names, without the empty ones that a dialog may leave."""
-        return [name for name in value or [] if name != ""]
+        names: list[Any] = value or []
+        return [name for name in names if name != ""]
 
     def value_schema(self, context: Any) -> dict[str, Any]:
         """JSON Schema of a list of texts."""

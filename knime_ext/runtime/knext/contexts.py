@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 __all__ = [
     "ConfigurationContext",
@@ -85,7 +85,7 @@ class FlowVariables(dict[str, Any]):
 
 def _check_variable(name: str, value: Any) -> None:
     plain = (bool, int, float, str)
-    values: Sequence[Any] = value if isinstance(value, (list, tuple)) else [value]
+    values = cast("list[Any]", value) if isinstance(value, (list, tuple)) else [value]
     for element in values:
         if not isinstance(element, plain):
             raise TypeError(

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from knime_ext.runtime.knext.groups import ParameterGroup, members_of
+from knime_ext.runtime.knext.groups import GroupMember
+from knime_ext.runtime.knext.member_tree import members_of
 from knime_ext.runtime.knext.parameter import Member, Parameter
 from knime_ext.runtime.knext.parameter_array import ParameterArray
 from knime_ext.runtime.knext.settings import get_parameters, parameter_schema
@@ -63,8 +64,8 @@ class _UISchema:
 
     def _content(self, scope: str, member: Member, around: tuple[object, ...]) -> dict[str, Any]:
         options = {"isAdvanced": True} if member.is_advanced else {}
-        if isinstance(member, ParameterGroup):
-            inner = self.elements(member, (*around, member), f"{scope}/properties")
+        if isinstance(member, GroupMember):
+            inner = self.elements(member.template, (*around, member.template), f"{scope}/properties")
             layout = {"type": member.layout_direction.value, "elements": inner}
             return {"type": "Section", "label": member.label, "options": options, "elements": [layout]}
         if isinstance(member, ParameterArray):
@@ -85,8 +86,8 @@ class _UISchema:
         for name, member in members_of(owner).items():
             if member is subject and wanted in (None, owner):
                 return f"{scope}/{name}"
-            if isinstance(member, ParameterGroup):
-                found = self._search(member, subject, wanted, f"{scope}/{name}/properties")
+            if isinstance(member, GroupMember):
+                found = self._search(member.template, subject, wanted, f"{scope}/{name}/properties")
                 if found:
                     return found
         return None

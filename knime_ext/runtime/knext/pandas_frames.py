@@ -91,5 +91,9 @@ def to_frame(data: pa.Table) -> pd.DataFrame:
         ModuleNotFoundError: pandas is not installed.
     """
     pandas = _pandas()
-    frame = data.to_pandas(types_mapper=lambda dtype: pandas.StringDtype() if dtype == pa.string() else None)
-    return frame.set_index(ROW_ID)
+    text = pandas.StringDtype()
+
+    def mapped(dtype: pa.DataType) -> Any:
+        return text if dtype == pa.string() else None
+
+    return data.to_pandas(types_mapper=mapped).set_index(ROW_ID)

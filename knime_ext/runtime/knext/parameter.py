@@ -51,8 +51,8 @@ class Member:
         """The value as settings keep it."""
         raise NotImplementedError
 
-    def load(self, values: Values, name: str, settings: Any) -> None:
-        """Checks and takes a value from settings."""
+    def load(self, values: Values, name: str, settings: Any, version: Version | None = None) -> None:
+        """Checks and takes a value from settings that this version of the extension wrote, if known."""
         raise NotImplementedError
 
     def set_default(self, values: Values, name: str, version: Version | None = None) -> None:
@@ -161,7 +161,7 @@ class Parameter(Member, Generic[T]):
         """The value as settings keep it."""
         return self.encoded(self.read(values, name))
 
-    def load(self, values: Values, name: str, settings: Any) -> None:
+    def load(self, values: Values, name: str, settings: Any, version: Version | None = None) -> None:
         """Checks and takes a value from settings."""
         self.assign(values, name, self.decoded(settings))
 

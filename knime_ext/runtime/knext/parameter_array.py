@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Generic, Self, TypeVar, cast, overload
 
-from knime_ext.runtime.knext.groups import LayoutDirection, ParameterGroup, members_of
+from knime_ext.runtime.knext.groups import GroupMember, LayoutDirection, ParameterGroup
+from knime_ext.runtime.knext.member_tree import members_of
 from knime_ext.runtime.knext.option_texts import with_options
 from knime_ext.runtime.knext.parameter import Parameter, Values, values_of
 from knime_ext.runtime.knext.version import Version
@@ -46,7 +47,7 @@ class ParameterArray(Parameter[list[Group]], Generic[Group]):
         button_text: str | None = None,
         array_title: str | None = None,
     ) -> None:
-        self._entry = cast("ParameterGroup", parameters)
+        self._entry = cast("ParameterGroup", parameters).__member__
         self._allow_reorder = allow_reorder
         self._layout_direction = layout_direction
         self._button_text = button_text
@@ -54,9 +55,9 @@ class ParameterArray(Parameter[list[Group]], Generic[Group]):
         super().__init__(label, description, [], validator, since_version, is_advanced)
 
     def _members(self) -> dict[str, Parameter[Any]]:
-        members = members_of(self._entry)
+        members = members_of(self._entry.template)
         for name, member in members.items():
-            if isinstance(member, (ParameterGroup, ParameterArray)):
+            if isinstance(member, (GroupMember, ParameterArray)):
                 raise ValueError(f"the entries of a parameter array cannot hold groups or arrays, as {name!r} is one")
         return cast("dict[str, Parameter[Any]]", members)
 
@@ -107,12 +108,7 @@ class ParameterArray(Parameter[list[Group]], Generic[Group]):
             return [{name: member.default_for() for name, member in members.items()}]
         if not isinstance(value, list):
             return value
-        return [
-            {name: members[name].decoded(v) if name in members else v for name, v in entry.items()}
-            if isinstance(entry, dict)
-            else entry
-            for entry in cast("list[Any]", value)
-        ]
+        return [_decoded_entry(members, entry) for entry in cast("list[Any]", value)]
 
     def full_description(self, context: Any) -> str:
         """The description with the members of an entry."""
@@ -146,3 +142,10 @@ class ParameterArray(Parameter[list[Group]], Generic[Group]):
         if self._allow_reorder:
             options["showSortButtons"] = True
         return options
+
+
+def _decoded_entry(members: dict[str, Parameter[Any]], entry: Any) -> Any:
+    if not isinstance(entry, dict):
+        return entry
+    given = cast("dict[str, Any]", entry)
+    return {name: members[name].decoded(value) if name in members else value for name, value in given.items()}

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any
+from copy import deepcopy
+from typing import Any, cast
 
 from knime_ext.runtime.knext.errors import InvalidParametersError
-from knime_ext.runtime.knext.groups import ParameterGroup, SettingRefused, current_members, load_members, members_of
+from knime_ext.runtime.knext.groups import GroupMember
+from knime_ext.runtime.knext.member_tree import SettingRefused, current_members, load_members, members_of
 from knime_ext.runtime.knext.parameter import Member, Parameter, values_of
 from knime_ext.runtime.knext.version import Version
 from knime_ext.runtime.nearest import did_you_mean
@@ -33,16 +35,17 @@ def set_parameters(
             default for that version.
 
     Raises:
-        InvalidParametersError: A name is unknown or a value unusable; the error names it. Settings before it in the
-            tree may be set by then.
+        InvalidParametersError: A name is unknown or a value unusable; the error names it, and nothing is set.
     """
     if strict:
         _refuse_unknown(node, tree, ())
     version = None if saved_version is None else Version.parse_version(saved_version)
+    values = deepcopy(values_of(node))
     try:
-        load_members(node, values_of(node), tree, version)
+        load_members(node, values, tree, version)
     except SettingRefused as refused:
         raise InvalidParametersError(f"parameter {'.'.join(refused.path)!r}: {refused.reason}") from refused
+    values_of(node).update(values)
 
 
 def _refuse_unknown(owner: object, tree: Any, path: tuple[str, ...]) -> None:
@@ -51,15 +54,14 @@ def _refuse_unknown(owner: object, tree: Any, path: tuple[str, ...]) -> None:
     if hasattr(owner, "_modify_parameters"):
         return  # old names are welcome: the hook turns them into today's
     members = members_of(owner)
-    for name, value in tree.items():  # pyright: ignore[reportUnknownVariableType]
+    for name, value in cast("dict[str, Any]", tree).items():
         if name not in members:
             place = f" in the group {'.'.join(path)!r}" if path else ""
-            raise InvalidParametersError(
-                f"there is no parameter {name!r}{place}; {did_you_mean(str(name), members, kind='parameters')}"  # pyright: ignore[reportUnknownArgumentType]
-            )
+            repair = did_you_mean(name, members, kind="parameters")
+            raise InvalidParametersError(f"there is no parameter {name!r}{place}; {repair}")
         member = members[name]
-        if isinstance(member, ParameterGroup):
-            _refuse_unknown(member, value, (*path, name))
+        if isinstance(member, GroupMember):
+            _refuse_unknown(member.template, value, (*path, name))
 
 
 def parameter_schema(node: object, context: Any = None) -> dict[str, Any]:
@@ -74,8 +76,8 @@ def parameter_schema(node: object, context: Any = None) -> dict[str, Any]:
 
 def _description(name: str, member: Member) -> dict[str, Any]:
     about: dict[str, Any] = {"key": name, "name": member.label, "is_advanced": member.is_advanced}
-    if isinstance(member, ParameterGroup):
-        children = [_description(key, child) for key, child in members_of(member).items()]
+    if isinstance(member, GroupMember):
+        children = [_description(key, child) for key, child in members_of(member.template).items()]
         return {**about, "description": member.description, "parameters": children}
     if isinstance(member, Parameter):
         return {**about, "description": inspect.cleandoc(member.full_description(None))}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from knime_ext.runtime.knext.columnar import Columnar, ColumnarView, column_positions, materialised
 from knime_ext.runtime.knext.schema import Schema
@@ -28,7 +28,7 @@ class Table(Columnar):
         raise RuntimeError("a table is made by Table.from_pyarrow or Table.from_pandas, not by its constructor")
 
     @classmethod
-    def _of(cls, data: pa.Table) -> Table:
+    def _of(cls, data: pa.Table) -> Self:
         """Wraps data that already has row ids and the column types of tables."""
         table = object.__new__(cls)
         table._data = data
@@ -138,7 +138,10 @@ class Table(Columnar):
             return TableView(lambda: self._select(slicing), f"Table[{slicing!r}]")
 
     def _select(self, slicing: Any) -> Table:
-        columns, rows = slicing if isinstance(slicing, tuple) else (slicing, slice(None))
+        columns: Any = slicing
+        rows: Any = slice(None)
+        if isinstance(slicing, tuple):
+            columns, rows = cast("tuple[Any, Any]", slicing)
         if not isinstance(rows, slice):
             raise IndexError(f"rows are picked by a slice such as table[:, 0:10], not by {type(rows).__name__}")
         positions = column_positions(self.column_names, columns, "the table")
@@ -323,7 +326,8 @@ class BatchOutputTable:
         import pyarrow as pa
 
         empty = pa.schema([("<RowID>", pa.string())])
-        return Table._of(pa.concat_tables(self._batches) if self._batches else empty.empty_table())
+        data = pa.concat_tables(self._batches) if self._batches else empty.empty_table()
+        return Table._of(data)  # pyright: ignore[reportPrivateUsage]
 
 
 def checked_output(value: Any) -> Table:

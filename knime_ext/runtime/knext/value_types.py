@@ -8,11 +8,11 @@ knows names only; classes are imported when the first value is encoded or decode
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from knime_ext.runtime.knext import ktypes
 from knime_ext.runtime.knext.ktypes import KnimeType, LogicalType, PrimitiveType, PrimitiveTypeId
@@ -70,7 +70,8 @@ def _loaded_factory(source: str | type) -> Any:
     if isinstance(source, str):
         module, _, name = source.rpartition(".")
         source = getattr(import_module(module), name)
-    return source()  # pyright: ignore[reportCallIssue]
+    make = cast("Callable[[], Any]", source)
+    return make()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ import base64
 import io
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 __all__ = [
     "NodeView",
@@ -149,8 +149,9 @@ _PICTURES: dict[str, Callable[[Any], NodeView]] = {"svg": view_svg, "png": view_
 
 
 def _represented(obj: Any, kind: str) -> Any:
-    content = getattr(obj, f"_repr_{kind}_")()
-    return content[0] if isinstance(content, tuple) and len(content) == 2 else content  # pyright: ignore[reportUnknownArgumentType]
+    content: Any = getattr(obj, f"_repr_{kind}_")()
+    # Some return the content together with its metadata.
+    return cast("tuple[Any, ...]", content)[0] if isinstance(content, tuple) else content
 
 
 def view_ipy_repr(obj: Any) -> NodeView:
