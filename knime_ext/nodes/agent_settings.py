@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import knime.extension as knext
 
 from knime_ext.nodes.columns import chosen_column, holds_messages, holds_text, holds_tools
 
-__all__ = ["AgentSettings", "ErrorHandling", "IterationLimit"]
+__all__ = ["AgentColumns", "AgentSettings", "ErrorHandling", "IterationLimit"]
 
 _DEVELOPER_MESSAGE = """\
 You are an assistant that answers with the help of tools.
@@ -21,8 +22,6 @@ You are an assistant that answers with the help of tools.
 _FINAL_PROMPT = """\
 The limit of steps is reached and no more tools can be called. Answer now from what the conversation holds.
 If something is missing because a tool could not run any more, say what it is."""
-
-_DATA_PREFIX = "These tables are available. Hand them to tools by their identifier."
 
 
 class IterationLimit(knext.EnumParameterOptions):
@@ -77,9 +76,28 @@ class ErrorSettings:
         port_index=2,
         column_filter=holds_text,
     ).rule(
-        knext.And(knext.OneOf(error_handling, ["COLUMN"]), knext.OneOf(use_existing_error_column, [True]), _WITH_HISTORY),
+        knext.And(
+            knext.OneOf(error_handling, ["COLUMN"]), knext.OneOf(use_existing_error_column, [True]), _WITH_HISTORY
+        ),
         knext.Effect.SHOW,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentColumns:
+    """Names of the columns that a run reads and writes.
+
+    Attributes:
+        tool: Tools in the tools table.
+        conversation: Messages, in the history and in the output.
+        error: Errors in the output; None if an error fails the node.
+        continued_error: The same column in the history, if the history has it.
+    """
+
+    tool: str
+    conversation: str
+    error: str | None = None
+    continued_error: str | None = None
 
 
 class AgentSettings:
@@ -154,41 +172,48 @@ class AgentSettings:
     )
     data_message_prefix = knext.MultilineStringParameter(
         "Data message prefix",
-        "Text that stands before the list of tables which the model is shown.",
-        _DATA_PREFIX,
+        "Text that stands before the list of tables that the model is shown, such as what the tables are about.",
+        "",
         is_advanced=True,
     )
     errors = ErrorSettings()
 
-    def columns(self, tools: knext.Schema, history: knext.Schema | None) -> tuple[str, str, str | None]:
-        """Names of the tool column, the conversation column and, if errors go to one, the error column.
+    def columns(self, tools: knext.Schema, history: knext.Schema | None) -> AgentColumns:
+        """The columns, found in the connected tables where none is selected.
 
         Raises:
             knext.InvalidParametersError: A column is missing, has the wrong type, or two have the same name.
         """
         tool = chosen_column(tools, self.tool_column, holds_tools, what="tools", table="tools table")
         conversation = self._conversation_column(history)
-        error = self._error_column(history)
+        continued = self._continued_error_column(history)
+        error = continued or self._new_error_column()
         if error == conversation:
             raise knext.InvalidParametersError(
                 f"The conversation column and the error column are both named {error!r}; rename one of them."
             )
-        return tool, conversation, error
+        return AgentColumns(tool=tool, conversation=conversation, error=error, continued_error=continued)
 
     def _conversation_column(self, history: knext.Schema | None) -> str:
-        if history is not None:
-            table = "conversation history"
-            return chosen_column(history, self.conversation_column, holds_messages, what="messages", table=table)
-        if not self.conversation_column_name.strip():
-            raise knext.InvalidParametersError("The conversation column has no name; enter one in the dialog.")
-        return self.conversation_column_name
+        if history is None:
+            return _named(self.conversation_column_name, "conversation column")
+        table = "conversation history"
+        return chosen_column(history, self.conversation_column, holds_messages, what="messages", table=table)
 
-    def _error_column(self, history: knext.Schema | None) -> str | None:
-        if self.errors.error_handling != ErrorHandling.COLUMN.name:
+    def _continued_error_column(self, history: knext.Schema | None) -> str | None:
+        if not (self._errors_go_to_a_column and self.errors.use_existing_error_column and history is not None):
             return None
-        if history is not None and self.errors.use_existing_error_column:
-            table = "conversation history"
-            return chosen_column(history, self.errors.error_column, holds_text, what="texts", table=table)
-        if not self.errors.error_column_name.strip():
-            raise knext.InvalidParametersError("The error column has no name; enter one in the dialog.")
-        return self.errors.error_column_name
+        return chosen_column(history, self.errors.error_column, holds_text, what="texts", table="conversation history")
+
+    def _new_error_column(self) -> str | None:
+        return _named(self.errors.error_column_name, "error column") if self._errors_go_to_a_column else None
+
+    @property
+    def _errors_go_to_a_column(self) -> bool:
+        return self.errors.error_handling == ErrorHandling.COLUMN.name
+
+
+def _named(name: str, what: str) -> str:
+    if not name.strip():
+        raise knext.InvalidParametersError(f"The {what} has no name; enter one in the dialog.")
+    return name

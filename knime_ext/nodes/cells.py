@@ -5,7 +5,7 @@ Values travel as Arrow storage, so that no host converts them one by one through
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import knime.extension as knext
@@ -18,7 +18,7 @@ from knime_ext.tools import decode_tools, encode_tools
 if TYPE_CHECKING:
     from knime.types.tool import Tool
 
-__all__ = ["conversation_table", "messages_in", "texts_in", "tool_table", "tools_in"]
+__all__ = ["conversation_table", "empty_table", "messages_in", "texts_in", "tool_table", "tools_in"]
 
 
 def _column(table: knext.Table, name: str) -> Any:
@@ -50,7 +50,7 @@ def tools_in(table: knext.Table, column: str) -> list[Tool]:
         first, more = decoded.damaged[0], len(decoded.damaged) - 1
         others = f" ({more} more cell{'s are' if more > 1 else ' is'} damaged too)" if more else ""
         raise knext.InvalidParametersError(
-            f"Column {column!r} of the tools table is damaged in {first}{others}; run the node that made the tools again."
+            f"Column {column!r} of the tools table is damaged in {first}{others}; make the tools again."
         )
     return [tool for tool in decoded.tools if tool is not None]
 
@@ -82,3 +82,8 @@ def conversation_table(
     if errors is not None:
         columns[errors[0]] = pa.array(errors[1], pa.utf8())
     return knext.Table.from_pyarrow(pa.table(columns))
+
+
+def empty_table() -> knext.Table:
+    """A table without rows and columns."""
+    return knext.Table.from_pyarrow(pa.table({}))

@@ -76,7 +76,9 @@ class ChatModelPortObjectSpec(knext.PortObjectSpec):
                 f"There is no credential {self.credential_name!r}; create it or select another in the chat model node."
             ) from None
         if not key:
-            raise knext.InvalidParametersError(f"Credential {self.credential_name!r} has no password; enter the API key there.")
+            raise knext.InvalidParametersError(
+                f"Credential {self.credential_name!r} has no password; enter the API key there."
+            )
         return key
 
 
@@ -85,6 +87,11 @@ class ChatModelPortObject(knext.PortObject):
 
     def __init__(self, spec: ChatModelPortObjectSpec) -> None:
         super().__init__(spec)
+
+    @property
+    def spec(self) -> ChatModelPortObjectSpec:
+        """Which chat model, and how to reach it."""
+        return self._spec
 
     def serialize(self) -> bytes:
         """Nothing: everything is in the spec."""
@@ -105,9 +112,23 @@ class ChatModelPortObject(knext.PortObject):
         Raises:
             knext.InvalidParametersError: The model cannot be made; the message says what is missing.
         """
-        from knime_ext.agent import ChatModelConfig, OfflineChatModel, create_chat_model
+        from pydantic import SecretStr
 
-        ...
+        from knime_ext.agent import ChatModelConfig, create_chat_model
+
+        if str(getattr(output_format, "name", output_format)).lower() != "text":
+            raise knext.InvalidParametersError("This chat model answers with text only; choose the output format Text.")
+        key = self.spec.api_key(ctx)
+        config = ChatModelConfig(
+            provider=self.spec.provider,
+            model=self.spec.model,
+            base_url=self.spec.base_url or None,
+            api_key=SecretStr(key) if key else None,
+            temperature=self.spec.temperature,
+            timeout=self.spec.timeout,
+        )
+        with shown_to_the_user():
+            return create_chat_model(config)
 
 
 chat_model_port_type = knext.port_type("Chat model", ChatModelPortObject, ChatModelPortObjectSpec)

@@ -74,7 +74,14 @@ class MCPToolProvider:
 
     def execute(self, ctx: knext.ExecutionContext) -> Any:
         """Asks the server and writes its tools."""
-        from knime_ext.nodes.listing import list_tools
+        from knime_ext.mcp import Timeouts, URLServer, tools_from_listing
+        from knime_ext.nodes.cells import tool_table
+        from knime_ext.nodes.server_listing import ask_server, warning_about
 
         with shown_to_the_user():
-            return list_tools(self.server_url, self.time_limits.connect, self.time_limits.listing, ctx)
+            timeouts = Timeouts(connect=self.time_limits.connect, list=self.time_limits.listing)
+            listing = ask_server(URLServer(self.server_url, timeouts=timeouts), ctx.is_canceled)
+        warning = warning_about(listing)
+        if warning is not None:
+            ctx.set_warning(warning)
+        return tool_table(tools_from_listing(listing))

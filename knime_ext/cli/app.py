@@ -1,0 +1,53 @@
+"""The command line's entry: global options and the list of commands."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from knime_ext import __version__
+from knime_ext.cli import demo, run, tools
+
+__all__ = ["app", "main"]
+
+# No rich help: its modules alone take longer to import than everything else together.
+app = typer.Typer(
+    name="knime-mcp",
+    help="Tools of MCP servers and workflows as table rows, and agents that call them.",
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    no_args_is_help=True,
+)
+app.command("demo")(demo.demo)
+app.command("run")(run.run)
+app.add_typer(tools.app, name="tools")
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"knime-mcp {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(  # pyright: ignore[reportUnusedFunction]
+    ctx: typer.Context,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show tracebacks of errors and what the libraries log.")
+    ] = False,
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version.", callback=_print_version, is_eager=True)
+    ] = False,
+) -> None:
+    ctx.obj = debug
+
+
+def main() -> None:
+    """Runs the command line and exits."""
+    app()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,86 @@
+"""How a command ends: one sentence and an exit code, a traceback only on request.
+
+0    done
+1    it ran and failed: a node, a server, a tool
+2    it could not start: wrong usage, a wrong file, a wrong argument
+130  stopped by Ctrl-C (143: told to stop by the system)
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+import typer
+
+from knime_ext.errors import (
+    ConfigurationError,
+    InvalidArguments,
+    KnimeExtError,
+    NodeFailed,
+    UnknownTool,
+    WorkflowError,
+)
+
+__all__ = ["Terminated", "ends_well"]
+
+
+class Terminated(KeyboardInterrupt):
+    """The system asked the process to stop; handled like Ctrl-C, so that everything is cleaned up."""
+
+
+def _exit_code(error: KnimeExtError) -> int:
+    bad_input = ConfigurationError | InvalidArguments | UnknownTool | WorkflowError
+    return 2 if isinstance(error, bad_input) and not isinstance(error, NodeFailed) else 1
+
+
+def _terminate(signum: int, frame: FrameType | None) -> None:
+    raise Terminated
+
+
+def _say(text: str) -> None:
+    sys.stdout.flush()
+    print(text, file=sys.stderr, flush=True)
+
+
+def _capitalised(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+@contextmanager
+def ends_well(debug: bool) -> Iterator[None]:
+    """Ends the command with the right exit code whatever happens in the block.
+
+    Args:
+        debug: Whether to print tracebacks too.
+
+    Raises:
+        typer.Exit: The block failed or was stopped; what there is to say is printed.
+    """
+    signal.signal(signal.SIGTERM, _terminate)
+    try:
+        yield
+    except KeyboardInterrupt as stop:
+        _say("Stopped.")
+        raise typer.Exit(143 if isinstance(stop, Terminated) else 130) from None
+    except BrokenPipeError:
+        # Whoever read the output has seen enough, as in `knime-mcp tools list URL | head`.
+        sys.stdout = None
+        raise typer.Exit(0) from None
+    except KnimeExtError as error:
+        if debug:
+            traceback.print_exc()
+        _say(f"Error: {_capitalised(str(error))}")
+        raise typer.Exit(_exit_code(error)) from None
+    except typer.Exit:
+        raise
+    except Exception as error:
+        if debug:
+            traceback.print_exc()
+        hint = "" if debug else " Run it again with --debug in front of the command for details."
+        _say(f"Unexpected error: {type(error).__name__}: {error}.{hint}")
+        raise typer.Exit(1) from None

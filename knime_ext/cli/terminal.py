@@ -1,0 +1,24 @@
+"""The terminal, or whatever stands in its place."""
+
+from __future__ import annotations
+
+import sys
+
+from rich.console import Console
+
+__all__ = ["console", "is_terminal"]
+
+_UNBROKEN = 100_000
+
+
+def is_terminal(*, stderr: bool = False) -> bool:
+    """True if a person looks at the standard output, or at the error output."""
+    stream = sys.stderr if stderr else sys.stdout
+    return stream.isatty()
+
+
+def console(*, stderr: bool = False) -> Console:
+    """A console for the standard output or the error output: plain, with unbroken lines, where nobody looks."""
+    if is_terminal(stderr=stderr):
+        return Console(stderr=stderr, highlight=False, emoji=False)
+    return Console(stderr=stderr, highlight=False, emoji=False, width=_UNBROKEN, soft_wrap=True)

@@ -1,0 +1,137 @@
+"""`knime-mcp tools`: looks at the tools of an MCP server and calls them, without any workflow."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from knime_ext.cli.failures import ends_well
+
+if TYPE_CHECKING:
+    from knime.types.tool import MCPTool
+    from knime_ext.mcp import Listing, MCPToolCaller
+
+__all__ = ["app"]
+
+app = typer.Typer(help="Look at the tools of an MCP server and call them.", no_args_is_help=True, rich_markup_mode=None)
+
+URL = Annotated[str, typer.Argument(metavar="URL", help="Address of the server, such as http://localhost:8000/mcp.")]
+Timeout = Annotated[float, typer.Option("--timeout", help="Seconds to wait for the server.", min=0.1)]
+
+
+@app.command("list")
+def list_tools(
+    ctx: typer.Context,
+    url: URL,
+    as_json: Annotated[bool, typer.Option("--json", help="Print everything the server says, as JSON.")] = False,
+    timeout: Timeout = 30.0,
+) -> None:
+    """List the tools of a server with their arguments."""
+    with ends_well(ctx.obj):
+        from knime_ext.cli.tool_printing import listing_as_json, print_listing
+        from knime_ext.mcp import MCPToolCaller
+
+        with MCPToolCaller() as caller:
+            listing = _listing(caller, url, timeout)
+        if as_json:
+            print(json.dumps(listing_as_json(listing), indent=2, ensure_ascii=False))
+        else:
+            print_listing(listing)
+
+
+@app.command("call")
+def call_tool(
+    ctx: typer.Context,
+    url: URL,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the tool.")],
+    arguments: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[KEY=VALUE]...",
+            help="Arguments, converted to the types the tool wants. Repeat a key for a list; nested values as JSON.",
+            show_default=False,
+        ),
+    ] = None,
+    from_json: Annotated[
+        str | None, typer.Option("--json", metavar="OBJECT", help="All arguments as one JSON object, instead.")
+    ] = None,
+    raw: Annotated[bool, typer.Option("--raw", help="Print the whole result as JSON.")] = False,
+    timeout: Timeout = 60.0,
+) -> None:
+    """Call a tool of a server and print its result."""
+    with ends_well(ctx.obj):
+        from knime_ext.cli.tool_printing import print_result
+        from knime_ext.errors import ToolFailed
+        from knime_ext.mcp import MCPToolCaller
+        from knime_ext.tools import check_arguments
+
+        with MCPToolCaller(timeout=timeout) as caller:
+            tool = _tool(_listing(caller, url, timeout), name)
+            parameters = _arguments(arguments or [], from_json, tool)
+            check_arguments(tool.parameter_schema, parameters, name)
+            result = caller.call(tool, parameters)
+        if result.is_error and not raw:
+            raise ToolFailed(f"tool {name!r} failed: {result.text}")
+        print_result(result, raw=raw)
+        if result.is_error:
+            raise typer.Exit(1)
+
+
+@app.command("export")
+def export_tools(
+    ctx: typer.Context,
+    url: URL,
+    file: Annotated[Path, typer.Argument(metavar="FILE.arrow", help="The file to write.")],
+    timeout: Timeout = 30.0,
+) -> None:
+    """Write the tools of a server to an Arrow file with the one column "Tool"."""
+    with ends_well(ctx.obj):
+        from knime_ext.cli.tool_file import write_tools
+        from knime_ext.mcp import MCPToolCaller, tools_from_listing
+
+        with MCPToolCaller() as caller:
+            tools = tools_from_listing(_listing(caller, url, timeout))
+        write_tools(tools, file)
+        print(f"{len(tools)} tools written to {file}")
+
+
+def _listing(caller: MCPToolCaller, url: str, timeout: float) -> Listing:
+    """The server's tools; what is wrong with single ones goes to the error output."""
+    from knime_ext.errors import MCPConnectionError
+    from knime_ext.mcp import Timeouts, URLServer
+
+    server = URLServer(url, timeouts=Timeouts(connect=timeout, list=timeout))
+    [listing] = caller.list_tools([server])
+    if listing.error is not None and not listing.definitions:
+        raise MCPConnectionError(listing.error)
+    if listing.error is not None:
+        typer.echo(f"Warning: {listing.error}", err=True)
+    for problem in listing.problems:
+        typer.echo(f"Warning: tool {problem.name!r} is left out: {problem.reason}", err=True)
+    return listing
+
+
+def _tool(listing: Listing, name: str) -> MCPTool:
+    from knime_ext.errors import UnknownTool
+    from knime_ext.mcp import tools_from_listing
+
+    tools = {tool.tool_name: tool for tool in tools_from_listing(listing)}
+    if name not in tools:
+        known = ", ".join(map(repr, tools)) or "none"
+        raise UnknownTool(f"the server has no tool {name!r}; its tools are {known}")
+    return tools[name]
+
+
+def _arguments(words: Sequence[str], from_json: str | None, tool: MCPTool) -> dict[str, Any]:
+    from knime_ext.cli.arguments import arguments_from_json, arguments_from_words
+    from knime_ext.errors import InvalidArguments
+
+    if from_json is None:
+        return arguments_from_words(words, tool.parameter_schema)
+    if words:
+        raise InvalidArguments("give the arguments either as name=value words or with --json, not both")
+    return arguments_from_json(from_json)

@@ -1,0 +1,100 @@
+"""Runs a workflow for a person at a terminal: progress, conversation, results, and where they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.markup import escape
+from rich.table import Table as RichTable
+
+from knime_ext.cli.conversation import print_conversation
+from knime_ext.cli.conversation_cells import messages_in, tool_kinds
+from knime_ext.cli.progress import watched
+from knime_ext.cli.terminal import console
+from knime_ext.runtime import load_workflow, run_workflow
+from knime_ext.runtime.readable_cells import csv_columns
+
+if TYPE_CHECKING:
+    from knime_ext.runtime import RunResult, Workflow
+    from knime_ext.runtime.knext.contexts import Credential
+    from knime_ext.runtime.knext.table import Table
+
+__all__ = ["run_and_print"]
+
+_AGENT = "AgentPrompter"
+_TOOLS_INPUT = 1
+_SHOWN_ROWS = 10
+_LONGEST_CELL = 60
+
+
+def run_and_print(
+    path: Path, settings: Mapping[str, Any], out: Path | None, credentials: Mapping[str, Credential] | None = None
+) -> None:
+    """Runs a workflow and prints what came of it.
+
+    Args:
+        path: The workflow document.
+        settings: "node.param" to value; texts are converted to the parameter's type.
+        out: Folder for the results; None keeps nothing.
+        credentials: Credentials by name.
+
+    Raises:
+        KnimeExtError: The workflow cannot run, or a node failed.
+        KeyboardInterrupt: The user stopped it; everything has ended by then.
+    """
+    workflow = load_workflow(path)
+    base_dir = path.resolve().parent
+    with watched() as show:
+        result = run_workflow(
+            workflow, out=out, base_dir=base_dir, settings=settings, events=show, credentials=credentials or {}
+        )
+    for node in workflow.nodes:
+        if node.factory == _AGENT:
+            _print_agent(workflow, result, node.id)
+    for name, table in result.workflow_outputs.items():
+        if not messages_in(table):  # conversations are printed already
+            _print_table(name, table)
+    if result.message is not None:
+        print(f"Message: {result.message}")
+    _print_files(result, out)
+
+
+def _print_agent(workflow: Workflow, result: RunResult, agent: str) -> None:
+    if result.nodes[agent].state != "succeeded":
+        return
+    ends = [each.source for each in workflow.connections if each.target == (agent, _TOOLS_INPUT)]
+    kinds = tool_kinds(result.table(end.node, int(end.port), end.index) for end in ends)
+    console().print()
+    print_conversation(messages_in(result.table(agent)), kinds)
+
+
+def _cell(text: str) -> str:
+    line = " ".join(text.split())
+    return escape(line if len(line) <= _LONGEST_CELL else line[: _LONGEST_CELL - 1] + "…")
+
+
+def _print_table(name: str, table: Table) -> None:
+    """The first rows of a table."""
+    out = console()
+    columns = csv_columns(table.to_pyarrow().slice(0, _SHOWN_ROWS))
+    shown = RichTable(box=None, header_style="bold", padding=(0, 2, 0, 0), pad_edge=False)
+    for column in columns:
+        shown.add_column(escape(column))
+    for row in zip(*columns.values(), strict=True):
+        shown.add_row(*map(_cell, row))
+    more = f", the first {_SHOWN_ROWS}" if table.num_rows > _SHOWN_ROWS else ""
+    out.print(f"[bold]{escape(name)}[/bold] [dim]({table.num_rows:,} rows{more})[/dim]")
+    out.print(shown)
+    out.print()
+
+
+def _print_files(result: RunResult, out: Path | None) -> None:
+    if out is None:
+        console(stderr=True).print("[dim]Nothing was kept; --out DIR keeps tables and pages.[/dim]")
+        return
+    files = sorted(path for path in out.iterdir() if path.is_file())
+    print(f"Written to {out}:")
+    for path in files:
+        print(f"  {path.name}")

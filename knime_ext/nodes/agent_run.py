@@ -1,0 +1,146 @@
+"""One run of the Agent Prompter: cells in, agent, cells out. Imported only when the node executes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import knime.extension as knext
+from langchain_core.messages import BaseMessage, HumanMessage
+
+from knime_ext.agent import (
+    Agent,
+    Budget,
+    DataRepository,
+    ToolNames,
+    cells_from_messages,
+    messages_from_cells,
+    render_trace,
+    to_langchain_tools,
+)
+from knime_ext.nodes.agent_settings import AgentSettings, IterationLimit
+from knime_ext.nodes.cells import conversation_table, empty_table, messages_in, texts_in, tools_in
+from knime_ext.nodes.chat_model_port import ChatModelPortObject
+from knime_ext.nodes.tool_host import ToolHost
+
+if TYPE_CHECKING:
+    from langchain_core.tools import BaseTool
+
+    from knime.types.message import MessageValue
+
+__all__ = ["AgentInputs", "run_agent"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentInputs:
+    """What arrived at the ports of the node."""
+
+    chat_model: ChatModelPortObject
+    tools: knext.Table
+    history: knext.Table | None
+    data: Sequence[knext.Table]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Rows:
+    """Rows of a conversation: a message and an error each, of which one is missing."""
+
+    messages: list[MessageValue | None]
+    errors: list[str | None]
+
+
+class _Tables(DataRepository):
+    """The data repository with the user's own words before its summary."""
+
+    def __init__(self, prefix: str, tables: Sequence[knext.Table]) -> None:
+        super().__init__()
+        self._prefix = prefix
+        for number, table in enumerate(tables, start=1):
+            self.add(f"input_table_{number}", f"Input table {number}", table)
+
+    def summary(self) -> str:
+        """The user's words and all items."""
+        return f"{self._prefix}\n\n{super().summary()}".strip()
+
+
+def run_agent(settings: AgentSettings, ctx: knext.ExecutionContext, inputs: AgentInputs) -> list[Any]:
+    """Asks the agent and gives what the node returns: conversation, data outputs, page.
+
+    Raises:
+        knext.InvalidParametersError: The agent failed and errors do not go to a column.
+        KnimeExtError: The agent could not begin.
+    """
+    columns = settings.columns(inputs.tools.schema, None if inputs.history is None else inputs.history.schema)
+    past = _past(inputs.history, columns.conversation, columns.continued_error)
+    data = _Tables(settings.data_message_prefix, inputs.data)
+    with ToolHost(ctx) as host:
+        tools = to_langchain_tools(
+            tools_in(inputs.tools, columns.tool),
+            host,
+            data=data,
+            simple_types_only=settings.simple_types_only,
+            execution_hints={"execution-mode": "DEBUG" if settings.debug else "DEFAULT"},
+        )
+        names = ToolNames(tools)
+        question, history = _question(settings.user_message, messages_from_cells(past.messages, names))
+        agent = _agent(settings, inputs.chat_model.create_model(ctx), tools, data)
+        run = agent.attempt(question, history, cancel=ctx.is_canceled)
+    if run.error is not None and (columns.error is None or run.stop_reason == "cancelled"):
+        raise knext.InvalidParametersError(_sentence(run.error))
+    # A question that the history ended with has a row already.
+    added = [message for message in run.new_messages if settings.user_message.strip() or message is not question]
+    rows = _extended(past, cells_from_messages(added, names), run.error)
+    errors = (columns.error, rows.errors) if columns.error is not None else None
+    count = ctx.get_connected_output_port_numbers()[1]
+    tables = data.last_tables(count)
+    return [
+        conversation_table(rows.messages, columns.conversation, errors),
+        [*tables, *(empty_table() for _ in range(count - len(tables)))],
+        knext.view_html(render_trace(run.trace, "Conversation")),
+    ]
+
+
+def _agent(settings: AgentSettings, model: Any, tools: Sequence[BaseTool], data: DataRepository) -> Agent:
+    final = settings.recursion_limit_handling == IterationLimit.FINAL_RESPONSE.name
+    return Agent(
+        model,
+        tools,
+        system_message=settings.developer_message,
+        budget=Budget(turns=settings.recursion_limit),
+        when_exhausted="answer" if final else "fail",
+        final_prompt=settings.recursion_limit_prompt,
+        data=data,
+    )
+
+
+def _past(history: knext.Table | None, column: str, error_column: str | None) -> _Rows:
+    if history is None:
+        return _Rows(messages=[], errors=[])
+    messages = messages_in(history, column)
+    errors = texts_in(history, error_column) if error_column is not None else [None] * len(messages)
+    return _Rows(messages=messages, errors=errors)
+
+
+def _question(user_message: str, history: list[BaseMessage]) -> tuple[HumanMessage, list[BaseMessage]]:
+    """The question and what came before it; without a user message, the history may end with the question."""
+    if user_message.strip():
+        return HumanMessage(user_message), history
+    if history and isinstance(history[-1], HumanMessage):
+        return history[-1], history[:-1]
+    raise knext.InvalidParametersError("The user message is empty; enter the question or task in the dialog.")
+
+
+def _extended(past: _Rows, added: Sequence[MessageValue], error: Exception | None) -> _Rows:
+    """The rows of the history, then those of this run, then its error if it has one."""
+    messages: list[MessageValue | None] = [*past.messages, *added]
+    errors = [*past.errors, *(None for _ in added)]
+    if error is not None:
+        messages.append(None)
+        errors.append(_sentence(error))
+    return _Rows(messages=messages, errors=errors)
+
+
+def _sentence(error: Exception) -> str:
+    text = str(error)
+    return text[:1].upper() + text[1:]
