@@ -10,20 +10,52 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from knime_ext.runtime.document import Workflow, load_workflow, parse_workflow, save_workflow
+    from knime_ext.runtime.document import Workflow, dump_workflow, load_workflow, parse_workflow, save_workflow
+    from knime_ext.runtime.engine import run_workflow
+    from knime_ext.runtime.events import Event
+    from knime_ext.runtime.filestore import FileStore
+    from knime_ext.runtime.knext.contexts import Credential
+    from knime_ext.runtime.readable_cells import csv_columns
+    from knime_ext.runtime.registry import NodeRegistry, provide_knime_extension
+    from knime_ext.runtime.result import NodeOutcome, RunFailed, RunResult
+    from knime_ext.runtime.workflow_tools import workflow_to_tool
 
 __all__ = [
+    "Credential",
+    "Event",
+    "FileStore",
+    "NodeOutcome",
+    "NodeRegistry",
+    "RunFailed",
+    "RunResult",
     "Workflow",
+    "csv_columns",
+    "dump_workflow",
     "load_workflow",
     "parse_workflow",
+    "provide_knime_extension",
+    "run_workflow",
     "save_workflow",
+    "workflow_to_tool",
 ]
 
 _HOMES = {
+    "Credential": "knext.contexts",
+    "Event": "events",
+    "FileStore": "filestore",
+    "NodeOutcome": "result",
+    "NodeRegistry": "registry",
+    "RunFailed": "result",
+    "RunResult": "result",
     "Workflow": "document",
+    "csv_columns": "readable_cells",
+    "dump_workflow": "document",
     "load_workflow": "document",
     "parse_workflow": "document",
+    "provide_knime_extension": "registry",
+    "run_workflow": "engine",
     "save_workflow": "document",
+    "workflow_to_tool": "workflow_tools",
 }
 
 
