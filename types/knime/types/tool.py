@@ -10,11 +10,11 @@ A cell never holds a command line, a header, a token or a password.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 if TYPE_CHECKING:
 
@@ -224,10 +224,11 @@ def _require(at: Field, value: Any, why: str) -> None:
 
 
 def _port(at: Field, data: Any) -> ToolPort:
-    try:
-        return ToolPort(data["name"], data.get("description") or "", data["type"], data.get("spec"))
-    except (TypeError, KeyError, AttributeError) as error:
-        raise InvalidToolCell(at.label, "each port needs at least a 'name' and a 'type'") from error
+    port = cast("dict[str, Any]", data) if isinstance(data, dict) else {}
+    name, kind = port.get("name"), port.get("type")
+    if not isinstance(name, str) or not isinstance(kind, str):
+        raise InvalidToolCell(at.label, "each port needs at least a 'name' and a 'type'")
+    return ToolPort(name, _optional(port, "description", str, at) or "", kind, _optional(port, "spec", str, at))
 
 
 class CellReader:
@@ -250,8 +251,8 @@ class CellReader:
         """
         kind, name, description, schema, inputs, outputs, message_port, filestore, uri = values
         if kind != ToolType.MCP and kind != ToolType.WORKFLOW:
-            known = "0 (workflow) and 1 (MCP)"
-            raise InvalidToolCell(Field.TOOL_TYPE.label, f"unknown tool type {kind!r}; known are {known}")
+            found = "a tool needs a type" if kind is None else f"unknown tool type {kind!r}"
+            raise InvalidToolCell(Field.TOOL_TYPE.label, f"{found}; known are 0 (workflow) and 1 (MCP)")
         _require(Field.NAME, name, "a tool needs a name")
         parameters = self.parameters(schema)
         if kind == ToolType.MCP:
@@ -286,14 +287,48 @@ def _once(known: dict[str, _Read], text: str | None, read: Callable[[str], _Read
     return known[text]
 
 
+# The reasons below are the same, word for word, on the Java side: no type name and no parser message of Python's.
+_KINDS: dict[type[Any], str] = {
+    dict: "an object",
+    list: "an array",
+    str: "a text",
+    bool: "a boolean",
+    type(None): "null",
+}
+_DEEPEST = 400
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*(?:"|\\?\Z)', re.DOTALL)
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no JSON number")
+
+
+# JSON as its standard has it: Python would also take NaN and Infinity, which no other reader does.
+_STRICT = json.JSONDecoder(parse_constant=_refuse)
+
+
+def _is_too_deep(text: str) -> bool:
+    """Whether brackets nest beyond what readers bear. Rarely looked at closely: most texts have fewer brackets."""
+    if text.count("[") + text.count("{") <= _DEEPEST:
+        return False
+    depth = deepest = 0
+    for bracket in re.findall(r"[\[\]{}]", _STRING.sub("", text)):
+        depth += 1 if bracket in "[{" else -1
+        deepest = max(deepest, depth)
+    return deepest > _DEEPEST
+
+
 def _read_json(at: Field, text: str, kind: type) -> Any:
+    if _is_too_deep(text):
+        raise InvalidToolCell(at.label, f"is nested deeper than {_DEEPEST} levels")
     try:
-        value = json.loads(text)
-    except (ValueError, TypeError, RecursionError) as error:
-        raise InvalidToolCell(at.label, f"is not JSON ({error})") from error
-    if not isinstance(value, kind):
+        value: object = _STRICT.decode(text)
+    except ValueError as error:
+        raise InvalidToolCell(at.label, "is not JSON") from error
+    found = type(value)
+    if found is not kind:
         wanted = "a JSON object" if kind is dict else "a JSON array"
-        raise InvalidToolCell(at.label, f"must be {wanted}, not {type(value).__name__}")
+        raise InvalidToolCell(at.label, f"must be {wanted}, not {_KINDS.get(found, 'a number')}")
     return value
 
 
@@ -350,8 +385,13 @@ def _decode(storage: Mapping[str, Any]) -> Tool:
     return CellReader().tool([storage.get(key) for key in _KEYS])
 
 
+# Not urlsplit, which fails on half an IPv6 address: the check must never depend on the rest being well formed.
+_AUTHORITY = re.compile(r"//([^/?#]*)")
+
+
 def _checked_uri(uri: str) -> str:
-    if "@" in urlsplit(uri).netloc:
+    authority = _AUTHORITY.search(re.sub(r"[\t\r\n]", "", uri))
+    if authority and "@" in authority[1]:
         raise InvalidToolCell(
             Field.SERVER_URI.label,
             "the address holds a user or password; rows never do: register the server as a provider instead",
