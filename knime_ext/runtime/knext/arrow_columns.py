@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from knime_ext.runtime.knext.arrow_types import LogicalExtensionType, UnsupportedArrowType, table_type
+from knime_ext.runtime.knext.arrow_types import LogicalExtensionType, UnsupportedColumn, table_type
 
 __all__ = [
     "ROW_ID",
@@ -38,14 +38,14 @@ def normalised(table: pa.Table) -> pa.Table:
     """The same data under the column types that tables hold; columns that fit are not copied.
 
     Raises:
-        TypeError: KNIME has no type for a column; the error names it and the repair.
+        UnsupportedColumn: KNIME has no type for a column; the error names it and the repair.
     """
     columns: list[Any] = []
     for name, column in zip(table.column_names, table.columns, strict=True):
         try:
             target = table_type(column.type)
-        except UnsupportedArrowType as error:
-            raise TypeError(
+        except UnsupportedColumn as error:
+            raise UnsupportedColumn(
                 f"column {name!r} has the Arrow type {column.type}, which tables cannot hold; {error}"
             ) from None
         columns.append(_converted(column, target))

@@ -9,11 +9,11 @@ import pyarrow as pa
 from knime_ext.runtime.knext import ktypes, time_types, value_types
 from knime_ext.runtime.knext.ktypes import KnimeType, ListType, LogicalType, PrimitiveType, PrimitiveTypeId, StructType
 
-__all__ = ["LogicalExtensionType", "LogicalScalar", "UnsupportedArrowType", "arrow_type", "knime_type", "table_type"]
+__all__ = ["LogicalExtensionType", "LogicalScalar", "UnsupportedColumn", "arrow_type", "knime_type", "table_type"]
 
 
-class UnsupportedArrowType(TypeError):
-    """A column of this Arrow type cannot be in a table; the text is the repair."""
+class UnsupportedColumn(TypeError, ValueError):
+    """A table cannot hold a column. It is of a wrong type, but code written for KNIME expects a ValueError."""
 
 
 class LogicalScalar(pa.ExtensionScalar):
@@ -125,7 +125,7 @@ def knime_type(dtype: pa.DataType) -> KnimeType:
         return ktypes.struct(*(knime_type(dtype.field(i).type) for i in range(dtype.num_fields)))
     time = _time_type(dtype)
     if time is None:
-        raise UnsupportedArrowType(f"there is no KNIME type for the Arrow type {dtype}")
+        raise UnsupportedColumn(f"there is no KNIME type for the Arrow type {dtype}")
     return time
 
 
@@ -156,6 +156,8 @@ def _repair(dtype: pa.DataType) -> str:
 
 
 def _list_type(dtype: Any) -> pa.DataType:
+    if isinstance(dtype.value_type, (pa.ListType, pa.LargeListType)):
+        raise UnsupportedColumn("write lists of lists as JSON text")
     value_type = table_type(dtype.value_type)
     if isinstance(dtype, pa.ListType) and value_type == dtype.value_type:
         return dtype
@@ -166,7 +168,7 @@ def table_type(dtype: pa.DataType) -> pa.DataType:
     """The Arrow type under which a table holds a column that comes with type `dtype`; often the same.
 
     Raises:
-        UnsupportedArrowType: KNIME has no column type for it; the error says what to do instead.
+        UnsupportedColumn: KNIME has no column type for it; the error says what to do instead.
     """
     if isinstance(dtype, LogicalExtensionType):
         return table_type(dtype.storage_type) if dtype.logical_type in _PLAIN_FACTORIES else dtype
@@ -176,6 +178,6 @@ def table_type(dtype: pa.DataType) -> pa.DataType:
         return _WIDENED[dtype]
     if isinstance(dtype, (pa.ListType, pa.LargeListType)):
         return _list_type(dtype)
-    if isinstance(dtype, pa.DictionaryType) and table_type(dtype.value_type) == pa.string():
-        return pa.string()
-    raise UnsupportedArrowType(_repair(dtype))
+    if isinstance(dtype, pa.DictionaryType):
+        return table_type(dtype.value_type)
+    raise UnsupportedColumn(_repair(dtype))

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
+from knime_ext.runtime.knext.column_type import column_type
 from knime_ext.runtime.knext.schema import Column
 
 __all__ = ["ColumnFilterConfig", "ColumnFilterMode", "ManualFilterConfig", "PatternFilterConfig", "TypeFilterConfig"]
-
-LOGGER = logging.getLogger(__name__)
 
 Columns = Iterable[Column]
 
@@ -80,7 +78,7 @@ class TypeFilterConfig:
     """Columns of some types.
 
     Attributes:
-        selected_types: Identifiers of the types, as the metadata of columns has them.
+        selected_types: Identifiers of the types, as `column_type` gives them.
         type_displays: How the dialog shows them: objects with `id` and `text`.
     """
 
@@ -88,15 +86,8 @@ class TypeFilterConfig:
     type_displays: list[Any] = field(default_factory=list[Any])
 
     def picked(self, columns: Columns) -> list[str]:
-        """Names of the columns of these types; columns that do not tell their type are left out."""
-        names: list[str] = []
-        for column in columns:
-            known: dict[str, Any] = column.metadata or {}
-            if "preferred_value_type" not in known:
-                LOGGER.warning("column %r does not tell its type, so it is not picked by type", column.name)
-            elif known["preferred_value_type"] in self.selected_types:
-                names.append(column.name)
-        return names
+        """Names of the columns of these types."""
+        return [column.name for column in columns if column_type(column).id in self.selected_types]
 
     def to_json(self) -> dict[str, Any]:
         """The filter as settings keep it."""

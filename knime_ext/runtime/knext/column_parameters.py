@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Generic
 
 from knime_ext.runtime.knext.column_filter import ColumnFilterConfig
+from knime_ext.runtime.knext.column_type import column_type
 from knime_ext.runtime.knext.columnar import materialised
 from knime_ext.runtime.knext.parameter import DefaultValue, Parameter, T
 from knime_ext.runtime.knext.schema import Column, Schema
@@ -54,14 +55,12 @@ def spec_at(specs: Sequence[Any], port_index: PortIndex) -> Schema:
 
 
 def _possible_value(column: Column) -> dict[str, Any]:
-    known: dict[str, Any] = column.metadata or {}
-    type_id = known.get("preferred_value_type", str(column.ktype))
-    text = known.get("displayed_column_type", str(column.ktype))
+    known = column_type(column)
     return {
         "id": column.name,
         "text": column.name,
-        "type": {"id": type_id, "text": text},
-        "compatibleTypes": [type_id],
+        "type": {"id": known.id, "text": known.text},
+        "compatibleTypes": [known.id],
     }
 
 

@@ -9,32 +9,33 @@ from typing import Any, cast
 __all__ = ["Columnar", "ColumnarView", "column_positions", "materialised"]
 
 
-def _position(names: list[str], key: object, owner: str) -> int:
+def _position(names: list[str], key: object, owner: str, first: int = 0) -> int:
     if isinstance(key, str):
         if key not in names:
             raise IndexError(f"{owner} has no column {key!r}; it has {names}")
         return names.index(key)
     if isinstance(key, int):
-        if not -len(names) <= key < len(names):
+        if not first <= key < len(names):
             raise IndexError(f"{owner} has no column at index {key}; it has {len(names)} columns")
         return key % len(names)
     raise IndexError(f"a column is picked by name or index, not by {type(key).__name__}")
 
 
-def column_positions(names: list[str], selection: object, owner: str) -> list[int]:
+def column_positions(names: list[str], selection: object, owner: str, *, from_end: bool = False) -> list[int]:
     """Positions of the selected columns.
 
     Args:
         names: Names of all columns.
         selection: Name, index, slice, or list of names and indices.
         owner: What the columns belong to, for the error.
+        from_end: Whether a single negative index counts from the end.
 
     Raises:
         IndexError: There is no such column.
         TypeError: The selection is of another kind.
     """
     if isinstance(selection, (str, int)):
-        return [_position(names, selection, owner)]
+        return [_position(names, selection, owner, -len(names) if from_end else 0)]
     if isinstance(selection, slice):
         return list(range(*selection.indices(len(names))))
     if isinstance(selection, list):

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from knime_ext.runtime.knext import value_types
 from knime_ext.runtime.knext.arrow_columns import ROW_ID
+from knime_ext.runtime.knext.arrow_types import UnsupportedColumn
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,7 +60,7 @@ def to_arrow(frame: Any, sentinel: str | int | None, row_ids: str) -> tuple[pa.T
     """The frame as Arrow data, with the sentinel and the way to get row ids that are left to apply.
 
     Raises:
-        TypeError: A column holds objects that cells cannot hold.
+        UnsupportedColumn: A column holds objects that cells cannot hold.
         ValueError: It is no data frame, or `row_ids` is unknown.
     """
     if not is_frame(frame):
@@ -78,7 +79,7 @@ def _column(name: str, column: Any) -> Any:
     try:
         return pa.array(_typed(column), from_pandas=True)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
-        raise TypeError(
+        raise UnsupportedColumn(
             f"column {name!r} holds objects that cells cannot hold ({error}); "
             "give it a dtype, for example with knext.logical(T).to_pandas()"
         ) from error

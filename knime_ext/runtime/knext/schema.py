@@ -147,7 +147,7 @@ class Schema(Columnar, PortObjectSpec):
             return ColumnarView(lambda: self._select(slicing), f"Schema[{slicing!r}]")
 
     def _select(self, selection: Any) -> Column | Schema:
-        positions = column_positions(self.column_names, selection, "the schema")
+        positions = column_positions(self.column_names, selection, "the schema", from_end=True)
         if isinstance(selection, (int, str)):
             return self._columns[positions[0]]
         return self.from_columns([self._columns[position] for position in positions])

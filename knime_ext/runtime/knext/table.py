@@ -129,6 +129,8 @@ class Table(Columnar):
 
         def __getitem__(self, slicing: Any) -> Table: ...
         def remove(self, slicing: str | int | list[str]) -> Table: ...  # noqa: D102
+        @property
+        def num_batches(self) -> int: ...  # noqa: D102 - there is one in tables that a node gets as inputs
 
     else:
 
@@ -170,11 +172,6 @@ class Table(Columnar):
         """
         return self.append(other)
 
-    @property
-    def num_batches(self) -> int:
-        """Number of batches; only tables that a node gets as inputs have them."""
-        return len(list(self.batches()))
-
     def batches(self) -> Iterator[Table]:
         """The parts of an input table, one after the other.
 
@@ -208,6 +205,11 @@ class TableView(ColumnarView):
 class InputTable(Table):
     """A table as it arrives at a node; only such tables have batches."""
 
+    @property
+    def num_batches(self) -> int:
+        """Number of batches."""
+        return len(self._data.to_batches())
+
     def batches(self) -> Iterator[Table]:
         """The parts of the table, one after the other."""
         import pyarrow as pa
@@ -236,6 +238,10 @@ def _from_arrow(data: Any, sentinel: str | int | None, row_ids: str, start: int 
     table = arrow_columns.with_row_ids(arrow_columns.normalised(data), row_ids, start)
     _check_names(table)
     return table if sentinel is None else arrow_columns.sentinel_to_missing(table, sentinel)
+
+
+def _described(data: pa.Table) -> str:
+    return ", ".join(f"{field.name!r} ({field.type})" for field in data.schema)
 
 
 class BatchOutputTable:
@@ -276,8 +282,9 @@ class BatchOutputTable:
         """Adds a batch with the same columns as the ones before; all batches but the last have the same size.
 
         Raises:
-            TypeError: The batch is something else, or its columns differ from those of the first one.
-            ValueError: The batch before was smaller than the first one, or this one is larger.
+            TypeError: The batch is something else.
+            ValueError: Its columns differ from those of the first batch, it is larger than that one, or the batch
+                before was smaller.
         """
         data = self._arrow(materialised(batch))
         self._check_fit(data)
@@ -309,7 +316,7 @@ class BatchOutputTable:
             return
         first, last = self._batches[0], self._batches[-1]
         if data.schema != first.schema:
-            raise TypeError(f"the batch has the columns {data.schema}, but the first one has {first.schema}")
+            raise ValueError(f"the batch has the columns {_described(data)}, but the first one has {_described(first)}")
         if last.num_rows != first.num_rows or data.num_rows > first.num_rows:
             raise ValueError(
                 f"all batches but the last must have {first.num_rows} rows as the first one has; "
