@@ -1,0 +1,74 @@
+"""MCP servers, sessions with them and their tools; the official SDK speaks the protocol below.
+
+Names are imported when first used: the SDK takes a second to import, and a server value or a row needs none of it.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from knime_ext.mcp.execution import MCPToolCaller
+    from knime_ext.mcp.listing import Listing, ServerInfo, ToolProblem
+    from knime_ext.mcp.pool import SessionPool
+    from knime_ext.mcp.rows import fingerprint, tools_from_listing
+    from knime_ext.mcp.servers import (
+        Limits,
+        Server,
+        SSEServer,
+        StdioServer,
+        StreamableHTTPServer,
+        Timeouts,
+        URLServer,
+        server_from_uri,
+    )
+    from knime_ext.mcp.sessions import Session
+    from knime_ext.mcp.toolset import MCPToolset, list_servers
+
+__all__ = [
+    "Limits",
+    "Listing",
+    "MCPToolCaller",
+    "MCPToolset",
+    "SSEServer",
+    "Server",
+    "ServerInfo",
+    "Session",
+    "SessionPool",
+    "StdioServer",
+    "StreamableHTTPServer",
+    "Timeouts",
+    "ToolProblem",
+    "URLServer",
+    "fingerprint",
+    "list_servers",
+    "server_from_uri",
+    "tools_from_listing",
+]
+
+_HOMES = {
+    "execution": ["MCPToolCaller"],
+    "listing": ["Listing", "ServerInfo", "ToolProblem"],
+    "pool": ["SessionPool"],
+    "rows": ["fingerprint", "tools_from_listing"],
+    "servers": [
+        "Limits",
+        "Server",
+        "SSEServer",
+        "StdioServer",
+        "StreamableHTTPServer",
+        "Timeouts",
+        "URLServer",
+        "server_from_uri",
+    ],
+    "sessions": ["Session"],
+    "toolset": ["MCPToolset", "list_servers"],
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_HOME_OF[name]}"), name)

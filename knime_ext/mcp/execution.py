@@ -1,0 +1,133 @@
+"""The MCP room's door for hosts: calls tools that are table rows, from sync and async code, in any thread."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Self
+
+from knime.types.tool import MCPTool
+from knime_ext.bridge import Bridge, shared_bridge
+from knime_ext.errors import ConfigurationError, ToolFailed
+from knime_ext.mcp.calls import is_repeatable
+from knime_ext.mcp.listing import Listing
+from knime_ext.mcp.pool import SessionPool
+from knime_ext.mcp.servers import Server, server_from_uri
+from knime_ext.mcp.toolset import list_servers
+from knime_ext.tools import ToolResult
+
+__all__ = ["MCPToolCaller"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Open:
+    """What a caller holds once it has been used."""
+
+    bridge: Bridge
+    pool: SessionPool
+
+
+class MCPToolCaller:
+    """Calls MCP tools over pooled sessions, one per server.
+
+    A context manager. Nothing happens before the first call; leaving it closes every session and stops what was
+    started. All methods may be called from any thread, also side by side.
+
+        with MCPToolCaller() as caller:
+            print(caller.text(tool, {"amount": 10}))
+
+    Args:
+        providers: Servers registered by the operator, by name; rows refer to them as `stdio:NAME`.
+        timeout: Seconds for one call, instead of the server's own limit.
+    """
+
+    def __init__(self, providers: Mapping[str, Server] | None = None, timeout: float | None = None) -> None:
+        self._providers = dict(providers or {})
+        self._timeout = timeout
+        self._lock = threading.Lock()
+        self._entered = False
+        self._stack = ExitStack()
+        self._open: _Open | None = None
+
+    def __enter__(self) -> Self:
+        self._entered = True
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with self._lock:
+            self._entered, self._open = False, None
+            self._stack.close()
+
+    def call(self, tool: MCPTool, parameters: Mapping[str, Any]) -> ToolResult:
+        """Calls a tool and waits for its result.
+
+        Args:
+            tool: The tool, as it stands in a row.
+            parameters: JSON object of its arguments.
+
+        Returns:
+            The result with every content block. A failure of the tool itself is a result with `is_error`.
+
+        Raises:
+            ConfigurationError: The row's server address cannot be used.
+            MCPError: The server, or the way to it, failed.
+        """
+        ready = self._ready()
+        return ready.bridge.run(self._call(ready.pool, tool, parameters))
+
+    async def acall(self, tool: MCPTool, parameters: Mapping[str, Any]) -> ToolResult:
+        """The same as `call` for async code on any loop; cancelling it cancels the call on the server."""
+        ready = self._ready()
+        return await ready.bridge.arun(self._call(ready.pool, tool, parameters))
+
+    def text(self, tool: MCPTool, parameters: Mapping[str, Any]) -> str:
+        """Calls a tool and gives its result as text, never empty.
+
+        Raises:
+            ToolFailed: The tool reports a failure; the message is the tool's.
+            MCPError: The server, or the way to it, failed.
+        """
+        result = self.call(tool, parameters)
+        if result.is_error:
+            raise ToolFailed(result.text)
+        return result.text
+
+    def list_tools(self, servers: Sequence[Server]) -> list[Listing]:
+        """Lists the tools of several servers at the same time, in the order given; failures are data."""
+        ready = self._ready()
+        return ready.bridge.run(list_servers(servers, ready.pool))
+
+    def _ready(self) -> _Open:
+        with self._lock:
+            if not self._entered:
+                raise RuntimeError(
+                    "this caller of MCP tools is closed; use it inside `with MCPToolCaller() as caller:`"
+                )
+            if self._open is None:
+                bridge = self._stack.enter_context(shared_bridge())
+                pool = SessionPool(self._providers)
+                self._stack.callback(lambda: bridge.run(pool.close()))
+                self._open = _Open(bridge, pool)
+            return self._open
+
+    async def _call(self, pool: SessionPool, tool: MCPTool, parameters: Mapping[str, Any]) -> ToolResult:
+        session = pool.session(self._server(tool))
+        return await session.call_tool(
+            tool.tool_name, parameters, timeout=self._timeout, repeatable=is_repeatable(tool.annotations)
+        )
+
+    def _server(self, tool: MCPTool) -> Server:
+        if tool.provider is None:
+            return server_from_uri(tool.server_uri, self._providers)
+        server = self._providers.get(tool.provider)
+        if server is None or server.uri != tool.server_uri:
+            raise ConfigurationError(
+                f"tool {tool.name!r} uses the provider {tool.provider!r} for {tool.server_uri!r}, and no provider of "
+                "that name is registered for that address; register it"
+            )
+        return server

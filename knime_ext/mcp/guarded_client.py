@@ -1,0 +1,139 @@
+"""The HTTP client of a server: opened once, kept over lost sessions, bounded, and able to say what went wrong.
+
+It is the one place where requests leave for the network (the place for a policy on addresses).
+"""
+
+from __future__ import annotations
+
+import functools
+import ssl
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager
+from typing import Any
+
+import httpx2
+
+from knime_ext.mcp.exchange import Exchange, current_exchange
+from knime_ext.mcp.servers import HTTPServer
+
+__all__ = ["GuardedClient"]
+
+EVENT_STREAM = "text/event-stream"
+IDLE_SECONDS = 30.0
+LISTENS = "knime_mcp_listens"
+"""Extension of requests for a lasting stream, which may be silent for any time."""
+
+
+class AnswerRefused(httpx2.StreamError):
+    """An answer breaks a limit; the exchange's `breach` says which."""
+
+
+@functools.cache
+def tls_context() -> ssl.SSLContext:
+    """The TLS settings that all servers share; making them takes about 30 ms."""
+    return httpx2.create_ssl_context()
+
+
+class GuardedClient(httpx2.AsyncClient):
+    """An HTTP client that notes what happens to a request and bounds what comes back."""
+
+    def __init__(self, server: HTTPServer) -> None:
+        # Compressed answers are refused, because a few kilobytes can unpack to gigabytes.
+        super().__init__(
+            headers={**server.headers, "Accept-Encoding": "identity"},
+            verify=tls_context(),
+            timeout=httpx2.Timeout(None, connect=server.timeouts.connect),
+            limits=httpx2.Limits(max_connections=100, max_keepalive_connections=20, keepalive_expiry=IDLE_SECONDS),
+        )
+        self._answer_bytes = server.limits.answer_bytes
+
+    def event_stream(self, url: str | httpx2.URL) -> AbstractAsyncContextManager[httpx2.EventSource]:
+        """Opens a lasting stream of server-sent events."""
+        return self.sse(url, max_event_size=self._answer_bytes, extensions={LISTENS: True})
+
+    async def send(self, request: httpx2.Request, *, stream: bool = False, **options: Any) -> httpx2.Response:
+        """Sends a request; the response's body is bounded."""
+        if _is_standing_get(request):
+            # Nothing that a server may send unasked is used yet, and the stream would cost a connection per session.
+            return httpx2.Response(405, request=request)
+        exchange = current_exchange() or Exchange()
+        if request.method == "DELETE" and exchange.gone:
+            return httpx2.Response(200, request=request)
+        if LISTENS not in request.extensions:
+            times = request.extensions.get("timeout", {})
+            request.extensions = {**request.extensions, "timeout": {**times, "read": exchange.seconds}}
+        try:
+            response = await super().send(request, stream=True, **options)
+        except httpx2.TransportError as error:
+            exchange.failure = error
+            if not exchange.survives:
+                raise
+            # An exception would end the SDK's transport and with it every other call on the session.
+            return httpx2.Response(503, request=request)
+        self._note(response, exchange)
+        if not stream:
+            await response.aread()
+        return response
+
+    def _note(self, response: httpx2.Response, exchange: Exchange) -> None:
+        exchange.status = response.status_code
+        exchange.content_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+        exchange.location = response.headers.get("location")
+        assert isinstance(response.stream, httpx2.AsyncByteStream)
+        size = int(response.headers.get("content-length", "0") or 0)
+        if response.headers.get("content-encoding", "identity") != "identity":
+            exchange.breach = "it sent a compressed answer, although asked not to"
+        elif exchange.content_type == EVENT_STREAM:
+            response.stream = _EventMeter(response.stream, self._answer_bytes, exchange)
+            return
+        elif size > self._answer_bytes:
+            exchange.breach = f"it sent an answer of {size} bytes, and {self._answer_bytes} are allowed"
+        response.stream = _BoundedStream(response.stream, self._answer_bytes, exchange)
+
+
+def _is_standing_get(request: httpx2.Request) -> bool:
+    """Whether this is the SDK's request to listen for messages that no request asked for."""
+    return (
+        request.method == "GET"
+        and EVENT_STREAM in request.headers.get("accept", "")
+        and "last-event-id" not in request.headers
+        and LISTENS not in request.extensions
+    )
+
+
+class _BoundedStream(httpx2.AsyncByteStream):
+    """A body that ends with an error where the limit is."""
+
+    def __init__(self, inner: httpx2.AsyncByteStream, limit: int, exchange: Exchange) -> None:
+        self._inner = inner
+        self._limit = limit
+        self._exchange = exchange
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        if self._exchange.breach is not None:
+            raise AnswerRefused(self._exchange.breach)
+        size = 0
+        async for chunk in self._inner:
+            size += len(chunk)
+            if size > self._limit:
+                self._exchange.breach = f"its answer is larger than the {self._limit} bytes that are allowed"
+                raise AnswerRefused(self._exchange.breach)
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+
+class _EventMeter(_BoundedStream):
+    """A stream of events: the SDK ends it at an event that is too large, here is noted that this is the reason."""
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        size = 0
+        async for chunk in self._inner:
+            size += len(chunk)
+            if size > self._limit:
+                self._exchange.breach = f"it sent an event larger than the {self._limit} bytes that are allowed"
+            end = max(chunk.rfind(b"\n\n"), chunk.rfind(b"\r\n\r\n"), chunk.rfind(b"\r\r"))
+            if end >= 0:
+                size = len(chunk) - end
+            yield chunk

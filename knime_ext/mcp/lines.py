@@ -1,0 +1,139 @@
+"""What leads to a server and outlives its sessions: the HTTP client, or the recipe for a child process.
+
+This is the first of two phases: a line is made once per server, the handshake over it again after every loss.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import Any
+
+from mcp.client.streamable_http import streamable_http_client
+
+from knime_ext.mcp.exchange import Exchange
+from knime_ext.mcp.guarded_client import GuardedClient
+from knime_ext.mcp.servers import HTTPServer, Server, SSEServer, StdioServer, StreamableHTTPServer
+from knime_ext.mcp.sse import sse_transport
+from knime_ext.mcp.stdio import ChildNotes, stdio_transport
+
+__all__ = ["Door", "Line", "forget_verdicts", "open_line"]
+
+STREAMABLE_HTTP = "streamable HTTP"
+HTTP_SSE = "HTTP+SSE"
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """One way to speak with a server.
+
+    Attributes:
+        name: The transport's name for people.
+        media_types: How an answer of a server that speaks it is typed.
+        transport: Makes a transport of the SDK that takes notes while it lives.
+    """
+
+    name: str
+    media_types: frozenset[str]
+    transport: Callable[[Exchange], AbstractAsyncContextManager[Any]]
+
+    def is_wrong(self, exchange: Exchange) -> bool:
+        """Whether the server answered, but in a way that says that it does not speak this transport."""
+        if exchange.failure is not None or exchange.breach is not None or exchange.status is None:
+            return False
+        if exchange.status >= 400:
+            return exchange.status == 501 or exchange.status < 500 and exchange.status not in _OTHER_REASONS
+        return exchange.status == 200 and exchange.content_type not in self.media_types
+
+
+_OTHER_REASONS = frozenset({401, 403, 407, 408, 429})
+"""Refusals that say nothing about the transport."""
+
+
+class Line(ABC):
+    """The way to one server.
+
+    Attributes:
+        child: Notes on the child process that was started last, if the server is one.
+    """
+
+    child: ChildNotes | None = None
+
+    @abstractmethod
+    def doors(self) -> Sequence[Door]:
+        """The transports to try, in order."""
+
+    def settle(self, door: Door | None) -> None:
+        """Remembers which door was right; None forgets it."""
+        del door
+
+    async def close(self) -> None:
+        """Closes every connection."""
+        return
+
+
+_verdicts: dict[str, str] = {}
+"""What the URLs of this process turned out to speak: URL to the name of a door."""
+
+
+def forget_verdicts() -> None:
+    """Forgets what URLs turned out to speak."""
+    _verdicts.clear()
+
+
+class HTTPLine(Line):
+    """A server behind a URL; all of its sessions share one HTTP client."""
+
+    def __init__(self, server: HTTPServer) -> None:
+        self._server = server
+        self._client = GuardedClient(server)
+
+    def doors(self) -> Sequence[Door]:
+        """One door if the transport is known, else both, the remembered one first."""
+        streamable = Door(STREAMABLE_HTTP, frozenset({"application/json", "text/event-stream"}), self._streamable)
+        sse = Door(HTTP_SSE, frozenset({"text/event-stream"}), self._sse)
+        if isinstance(self._server, StreamableHTTPServer):
+            return [streamable]
+        if isinstance(self._server, SSEServer):
+            return [sse]
+        return [sse, streamable] if _verdicts.get(self._server.url) == HTTP_SSE else [streamable, sse]
+
+    def settle(self, door: Door | None) -> None:
+        """Remembers what the URL speaks, for the whole process."""
+        if door is None:
+            _verdicts.pop(self._server.url, None)
+        else:
+            _verdicts[self._server.url] = door.name
+
+    async def close(self) -> None:
+        """Closes the HTTP client."""
+        await self._client.aclose()
+
+    def _streamable(self, exchange: Exchange) -> AbstractAsyncContextManager[Any]:
+        limit = self._server.limits.answer_bytes
+        return streamable_http_client(self._server.url, http_client=self._client, max_sse_event_size=limit)
+
+    def _sse(self, exchange: Exchange) -> AbstractAsyncContextManager[Any]:
+        return sse_transport(self._server.url, self._client)
+
+
+class StdioLine(Line):
+    """A server that is a child process; every handshake starts a new one."""
+
+    def __init__(self, server: StdioServer) -> None:
+        self._server = server
+
+    def doors(self) -> Sequence[Door]:
+        """The only one."""
+        return [Door("stdio", frozenset(), self._start)]
+
+    def _start(self, exchange: Exchange) -> AbstractAsyncContextManager[Any]:
+        self.child = ChildNotes()
+        return stdio_transport(self._server, self.child, exchange)
+
+
+def open_line(server: Server) -> Line:
+    """The way to a server; nothing is sent or started yet."""
+    return StdioLine(server) if isinstance(server, StdioServer) else HTTPLine(server)

@@ -1,0 +1,239 @@
+"""The session with one server, as callers see it: it connects by itself and outlives the loss of a connection."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeVar
+
+import anyio
+from mcp.client import Client
+
+from knime_ext.errors import MCPConnectionError
+from knime_ext.mcp.border import Attempt, border
+from knime_ext.mcp.calls import call_tool
+from knime_ext.mcp.conversation import Conversation
+from knime_ext.mcp.exchange import Exchange
+from knime_ext.mcp.foreign_text import name_of
+from knime_ext.mcp.lines import Door, open_line
+from knime_ext.mcp.listing import ServerInfo
+from knime_ext.mcp.loss import Loss, loss_of
+from knime_ext.mcp.pages import ToolPages
+from knime_ext.mcp.servers import Server
+from knime_ext.mcp.tap import Tap
+from knime_ext.tools import ToolResult
+
+__all__ = ["Session"]
+
+T = TypeVar("T")
+_Request = Callable[[Client, Exchange], Awaitable[T]]
+
+
+class Session:
+    """All requests to one server go through here.
+
+    Used from one event loop, by any number of tasks at the same time. The line to the server is made once, the
+    conversation over it on the first request, and again when the server has ended it: once for all requests that
+    notice, and once per request.
+    """
+
+    def __init__(self, server: Server) -> None:
+        self.server = server
+        self._line = open_line(server)
+        self._lock = asyncio.Lock()
+        self._conversation: Conversation | None = None
+        self._retired: list[Conversation] = []
+        self._mode = "auto"
+        self._closed = False
+
+    @property
+    def era(self) -> str | None:
+        """Protocol revision of the conversation, None before there is one."""
+        return None if self._conversation is None else self._conversation.client.protocol_version
+
+    @property
+    def server_info(self) -> ServerInfo | None:
+        """What the server says about itself."""
+        info = None if self._conversation is None else self._conversation.client.server_info
+        return None if info is None else ServerInfo(name=info.name, version=info.version, title=info.title)
+
+    async def call_tool(
+        self, name: str, arguments: Mapping[str, Any], *, timeout: float | None = None, repeatable: bool = False
+    ) -> ToolResult:
+        """Calls a tool. Every call of a tool, whoever makes it, goes through this method.
+
+        Cancelling the call tells the server to stop.
+
+        Args:
+            name: Name of the tool on the server.
+            arguments: JSON object of its arguments.
+            timeout: Seconds for the call, instead of the server's own limit.
+            repeatable: True if the tool may run twice, so that the call is repeated even when it is unknown whether
+                it took effect.
+
+        Returns:
+            The result; a failure of the tool is a result with `is_error`.
+
+        Raises:
+            MCPToolNotFoundError: The server has no such tool.
+            MCPTimeout: It did not answer in time.
+            MCPSessionLost: The connection broke, and it is unknown whether the call took effect.
+            MCPError: Anything else that the server, or the way to it, failed with.
+        """
+        seconds = self.server.timeouts.call if timeout is None else timeout
+        attempt = self._attempt(f"answer the call of tool {name!r}", seconds, "call", has_effects=not repeatable)
+
+        async def send(client: Client, exchange: Exchange) -> ToolResult:
+            return await call_tool(client, name, arguments, exchange)
+
+        return await self._ask(send, attempt, repeatable=repeatable)
+
+    async def list_tools(self, pages: ToolPages) -> None:
+        """Reads the whole list of tools into `pages`, which keeps what came before a failure.
+
+        Raises:
+            MCPError: The list could not be read, or not to its end.
+        """
+        attempt = self._attempt("list its tools", self.server.timeouts.list, "list")
+        conversation_deadline = _deadline(attempt.seconds)
+        cursor: str | None = None
+        while True:
+            attempt.exchange = Exchange()
+            page, kept = await self._ask(_page_after(cursor), attempt, repeatable=True, deadline=conversation_deadline)
+            cursor = pages.add(page, attempt.exchange.problems, kept)
+            if cursor is None:
+                return
+
+    async def connect(self) -> None:
+        """Opens the conversation, unless it is open.
+
+        Raises:
+            MCPError: The server cannot be reached or does not speak MCP.
+        """
+        await self._current()
+
+    async def close(self) -> None:
+        """Ends the conversation and closes every connection; a child process is gone afterwards."""
+        async with self._lock:
+            self._closed = True
+            open_ones = [*self._retired, *([self._conversation] if self._conversation else [])]
+            self._conversation, self._retired = None, []
+            await asyncio.gather(*(conversation.close() for conversation in open_ones))
+            await self._line.close()
+
+    async def _ask(
+        self, request: _Request[T], attempt: Attempt, *, repeatable: bool, deadline: float | None = None
+    ) -> T:
+        """Sends a request; if the session turns out to be lost, renews it and sends the request again, once."""
+        conversation = await self._current()
+        deadline = _deadline(attempt.seconds) if deadline is None else deadline
+        with border(attempt), _until(deadline):
+            try:
+                return await self._send(conversation, request, attempt)
+            except Exception as error:
+                loss = loss_of(error, attempt.exchange, is_legacy=conversation.is_legacy)
+                if loss is Loss.NONE:
+                    raise
+                conversation.exchange.gone = loss is Loss.REFUSED
+                await self._drop(conversation)
+                if loss is Loss.UNKNOWN and not repeatable:
+                    raise
+            conversation = await self._current()
+            return await self._send(conversation, request, attempt)
+
+    async def _send(self, conversation: Conversation, request: _Request[T], attempt: Attempt) -> T:
+        exchange = attempt.exchange = Exchange(seconds=attempt.seconds, survives=True)
+        try:
+            return await conversation.ask(lambda client: request(client, exchange), exchange)
+        except Exception:
+            exchange.breach = exchange.breach or conversation.exchange.breach
+            raise
+        finally:
+            attempt.noise = conversation.tap.noise
+
+    async def _current(self) -> Conversation:
+        """The open conversation; a new one if there is none or the server has closed it."""
+        async with self._lock:
+            if self._closed:
+                raise MCPConnectionError(f"the session with server {name_of(self.server)} is closed; open a new pool")
+            if self._conversation is not None and self._conversation.is_over:
+                self._retire(self._conversation)
+            if self._conversation is None:
+                self._conversation = await self._connect()
+            return self._conversation
+
+    async def _drop(self, lost: Conversation) -> None:
+        """Makes the next request open a new conversation; requests on their way over the lost one may still finish."""
+        async with self._lock:
+            if self._conversation is lost:
+                self._retire(lost)
+
+    def _retire(self, conversation: Conversation) -> None:
+        conversation.retire()
+        self._retired = [old for old in self._retired if not old.is_done] + [conversation]
+        self._conversation = None
+
+    async def _connect(self) -> Conversation:
+        attempt = self._attempt("complete the MCP handshake", self.server.timeouts.connect, "connect")
+        with border(attempt), _until(_deadline(attempt.seconds)):
+            try:
+                conversation = await self._enter(attempt)
+            except Exception:
+                # The next try starts without prejudice: the server may have been replaced.
+                self._mode = "auto"
+                if attempt.exchange.failure is None:
+                    self._line.settle(None)
+                raise
+        self._mode = "legacy" if conversation.is_legacy else "auto"
+        return conversation
+
+    async def _enter(self, attempt: Attempt) -> Conversation:
+        """Tries the doors in turn; one that is not spoken behind leads to the next."""
+        wrong: list[tuple[Door, Exchange]] = []
+        for door in self._line.doors():
+            exchange = attempt.exchange = Exchange(seconds=attempt.seconds)
+            tap = Tap(door.transport(exchange))
+            try:
+                conversation = await Conversation.open(tap, exchange, self._mode)
+            except Exception:
+                attempt.child = self._line.child
+                if not door.is_wrong(exchange):
+                    raise
+                wrong.append((door, exchange))
+                continue
+            finally:
+                attempt.noise = tap.noise
+            self._line.settle(door)
+            return conversation
+        tried = " nor ".join(f"{door.name} ({_answer(exchange)})" for door, exchange in wrong)
+        raise MCPConnectionError(
+            f"server {name_of(self.server)} speaks {'neither' if len(wrong) > 1 else 'no'} {tried}; check the path of "
+            "its address (usually /mcp or /sse)"
+        )
+
+    def _attempt(self, what: str, seconds: float | None, setting: str, *, has_effects: bool = False) -> Attempt:
+        return Attempt(server=self.server, what=what, seconds=seconds, setting=setting, has_effects=has_effects)
+
+
+def _page_after(cursor: str | None) -> _Request[tuple[Mapping[str, Any], list[str]]]:
+    async def send(client: Client, exchange: Exchange) -> tuple[Mapping[str, Any], list[str]]:
+        page = await client.list_tools(cursor=cursor)
+        return exchange.answer or {"tools": []}, [tool.name for tool in page.tools]
+
+    return send
+
+
+def _answer(exchange: Exchange) -> str:
+    if exchange.status == 200:
+        return "a web page" if "html" in exchange.content_type else exchange.content_type or "no content"
+    return f"HTTP {exchange.status}"
+
+
+def _deadline(seconds: float | None) -> float:
+    return float("inf") if seconds is None else anyio.current_time() + seconds
+
+
+def _until(deadline: float) -> Any:
+    """Raises TimeoutError if the block is not left in time."""
+    remaining = deadline - anyio.current_time()
+    return anyio.fail_after(None if remaining == float("inf") else max(remaining, 0))
