@@ -30,7 +30,9 @@ class ColumnFilter:
     column_filter = knext.ColumnFilterParameter("Column filter", "The columns to keep.", 0)
 
     def configure(self, ctx: knext.ConfigurationContext, schema: knext.Schema) -> knext.Schema:
+        """The columns that remain."""
         return self.column_filter.apply(schema)
 
     def execute(self, ctx: knext.ExecutionContext, table: knext.Table) -> knext.Table:
+        """The table with the columns that remain."""
         return self.column_filter.apply(table)

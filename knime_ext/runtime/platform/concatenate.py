@@ -63,7 +63,9 @@ class Concatenate:
         return concatenate(tables, columns=self.column_set_policy, row_ids=self.row_id_handling, suffix=self.suffix)
 
     def configure(self, ctx: knext.ConfigurationContext, schemas: list[knext.Schema]) -> knext.Schema:
+        """The columns of all inputs, as one set."""
         return knime_schema(self._stacked([empty_arrow(schema) for schema in schemas]))
 
     def execute(self, ctx: knext.ExecutionContext, tables: list[knext.Table]) -> knext.Table:
+        """All rows, one input after the other."""
         return knime_table(self._stacked([to_arrow(table) for table in tables]))

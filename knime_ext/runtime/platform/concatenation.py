@@ -14,6 +14,8 @@ from knime_ext.runtime.platform.row_ids import numbered_row_ids, suffixed_row_id
 
 __all__ = ["concatenate"]
 
+_UNITS = ["s", "ms", "us", "ns"]
+
 
 def concatenate(
     tables: Sequence[pa.Table], *, columns: str = "UNION", row_ids: str = "APPEND_SUFFIX", suffix: str = "_dup"
@@ -69,9 +71,20 @@ def _wider(one: pa.DataType, other: pa.DataType) -> pa.DataType | None:
         return other
     numbers = [pa.types.is_integer(kind) or pa.types.is_floating(kind) for kind in (one, other)]
     if not all(numbers):
-        return None
+        return _finer(one, other)
     whole = pa.types.is_integer(one) and pa.types.is_integer(other)
     return pa.int64() if whole else pa.float64()
+
+
+def _finer(one: pa.DataType, other: pa.DataType) -> pa.DataType | None:
+    """Of two types of the same kind of time, the one with the finer unit."""
+    if isinstance(one, pa.TimestampType) and isinstance(other, pa.TimestampType) and bool(one.tz) == bool(other.tz):
+        return one if _UNITS.index(one.unit) >= _UNITS.index(other.unit) else pa.timestamp(other.unit, one.tz)
+    if isinstance(one, pa.DurationType) and isinstance(other, pa.DurationType):
+        return max(one, other, key=lambda kind: _UNITS.index(kind.unit))
+    if pa.types.is_time(one) and pa.types.is_time(other):
+        return pa.time64("ns")
+    return pa.date32() if pa.types.is_date(one) and pa.types.is_date(other) else None
 
 
 def _aligned(table: pa.Table, kinds: dict[str, pa.DataType]) -> pa.Table:

@@ -7,7 +7,7 @@ from typing import Any
 import knime.extension as knext
 
 from knime_ext.errors import ConfigurationError
-from knime_ext.runtime.platform.host import embedded
+from knime_ext.runtime.platform.host import configuration_value
 from knime_ext.runtime.platform.parameter_names import check_parameter_name
 
 __all__ = ["ConfigurationNode"]
@@ -39,7 +39,7 @@ class ConfigurationNode:
         check_parameter_name(self.parameter_name)
         schema = self.parameter_schema()
         _checked(self.parameter_name, schema["default"], schema, "the default value")
-        value = embedded(ctx)._configuration_value(self.parameter_name, schema["default"])  # pyright: ignore[reportPrivateUsage]
+        value = configuration_value(ctx, self.parameter_name, schema["default"])
         ctx.flow_variables[self.parameter_name] = _checked(self.parameter_name, value, schema, "the value")
 
     def execute(self, ctx: knext.ExecutionContext) -> None:
@@ -51,9 +51,9 @@ def _checked(name: str, value: Any, schema: dict[str, Any], what: str) -> Any:
     kind = schema["type"]
     if not isinstance(value, _CLASSES[kind]) or (isinstance(value, bool) and kind != "boolean"):
         raise ConfigurationError(f"{what} {value!r} of the parameter {name!r} is not {_WORDS[kind]}: give another")
-    for bound, too_far in (("minimum", lambda limit: value < limit), ("maximum", lambda limit: value > limit)):
-        if bound in schema and too_far(schema[bound]):
-            raise ConfigurationError(
-                f"{what} {value!r} of the parameter {name!r} is beyond its {bound} {schema[bound]!r}: give another"
-            )
+    if value < schema.get("minimum", value) or value > schema.get("maximum", value):
+        bound = "minimum" if value < schema.get("minimum", value) else "maximum"
+        raise ConfigurationError(
+            f"{what} {value!r} of the parameter {name!r} is beyond its {bound} {schema[bound]!r}: give another"
+        )
     return float(value) if kind == "number" else value

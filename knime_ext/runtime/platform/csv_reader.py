@@ -9,6 +9,7 @@ import knime.extension as knext
 from knime_ext.runtime.platform.categories import IO_READ
 from knime_ext.runtime.platform.csv_reading import CSVFormat, csv_schema, read_csv
 from knime_ext.runtime.platform.exchange import knime_schema, knime_table
+from knime_ext.runtime.platform.host import resolved_path
 
 __all__ = ["CSVReader"]
 
@@ -59,10 +60,12 @@ class CSVReader:
     def _file(self, ctx: knext.ConfigurationContext) -> Path:
         if not self.path:
             raise knext.InvalidParametersError("no file is chosen: set 'path'")
-        return ctx._resolve_path(self.path)
+        return resolved_path(ctx, self.path)
 
     def configure(self, ctx: knext.ConfigurationContext) -> knext.Schema:
+        """The columns, as the beginning of the file shows them."""
         return knime_schema(csv_schema(self._file(ctx), self._format()).empty_table())
 
     def execute(self, ctx: knext.ExecutionContext) -> knext.Table:
+        """Reads the whole file."""
         return knime_table(read_csv(self._file(ctx), self._format()))

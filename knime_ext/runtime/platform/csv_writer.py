@@ -9,6 +9,7 @@ import knime.extension as knext
 from knime_ext.runtime.platform.categories import IO_WRITE
 from knime_ext.runtime.platform.csv_writing import check_columns, check_target, write_csv
 from knime_ext.runtime.platform.exchange import empty_arrow, to_arrow
+from knime_ext.runtime.platform.host import resolved_path
 
 __all__ = ["CSVWriter"]
 
@@ -50,16 +51,18 @@ class CSVWriter:
     def _file(self, ctx: knext.ConfigurationContext) -> Path:
         if not self.path.strip():
             raise knext.InvalidParametersError("no file is chosen: set 'path'")
-        path: Path = ctx._resolve_path(self.path)
+        path = resolved_path(ctx, self.path)
         overwrite = self.if_exists == ExistingFile.OVERWRITE.name
         check_target(path, overwrite=overwrite, create_folders=self.create_missing_folders)
         return path
 
     def configure(self, ctx: knext.ConfigurationContext, schema: knext.Schema) -> None:
+        """Refuses columns that a text file cannot hold, and places that cannot be written."""
         check_columns(empty_arrow(schema).schema)
         self._file(ctx)
 
     def execute(self, ctx: knext.ExecutionContext, table: knext.Table) -> None:
+        """Writes the file."""
         arrow = to_arrow(table)
         check_columns(arrow.schema)
         write_csv(

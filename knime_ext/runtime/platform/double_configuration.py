@@ -24,7 +24,7 @@ class DoubleConfiguration(ConfigurationNode):
     """Gives the workflow a parameter that is a number.
 
     The value becomes a flow variable of the same name. Connect the node's *variables* port with the nodes that use
-    it, for example SQL Query (`WHERE price > $least`). If the workflow serves as a tool, the model sets the parameter and
+    it, for example SQL Query (`price > $least`). If the workflow serves as a tool, the model sets the parameter and
     reads its description; without a value from the caller the default counts. A value outside of the limits is refused.
     """
 

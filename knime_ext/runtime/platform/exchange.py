@@ -7,7 +7,7 @@ they compare, join and concatenate. The way back needs nothing: a table takes bo
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
 import knime.extension as knext
 import pyarrow as pa
@@ -30,8 +30,7 @@ def to_arrow(table: knext.Table) -> pa.Table:
 
 def empty_arrow(schema: knext.Schema) -> pa.Table:
     """A table of these columns without rows: what a node's `configure` computes with."""
-    columns = [cast("knext.Column", column) for column in schema]
-    fields = [pa.field(ROW_ID, pa.string()), *(pa.field(each.name, arrow_type(each.ktype)) for each in columns)]
+    fields = [pa.field(ROW_ID, pa.string()), *(pa.field(each.name, arrow_type(each.ktype)) for each in schema)]
     arrays: list[Any] = [_empty(field.type) for field in fields]
     return _with_arrow_times(pa.Table.from_arrays(arrays, schema=pa.schema(fields)))
 

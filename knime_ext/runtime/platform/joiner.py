@@ -83,7 +83,9 @@ class Joiner:
         return join(left, right, settings)
 
     def configure(self, ctx: knext.ConfigurationContext, left: knext.Schema, right: knext.Schema) -> knext.Schema:
+        """The columns of both tables."""
         return knime_schema(self._joined(empty_arrow(left), empty_arrow(right)))
 
     def execute(self, ctx: knext.ExecutionContext, left: knext.Table, right: knext.Table) -> knext.Table:
+        """Joins the rows."""
         return knime_table(self._joined(to_arrow(left), to_arrow(right)))

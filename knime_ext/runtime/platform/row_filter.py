@@ -102,7 +102,9 @@ class RowFilter:
         )
 
     def configure(self, ctx: knext.ConfigurationContext, schema: knext.Schema) -> knext.Schema:
+        """The same columns; refuses criteria that do not fit them."""
         return knime_schema(self._filtered(empty_arrow(schema)))
 
     def execute(self, ctx: knext.ExecutionContext, table: knext.Table) -> knext.Table:
+        """The rows that remain."""
         return knime_table(self._filtered(to_arrow(table)))

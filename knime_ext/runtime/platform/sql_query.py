@@ -48,12 +48,14 @@ class SQLQuery:
     )
 
     def configure(self, ctx: knext.ConfigurationContext, schemas: list[knext.Schema]) -> knext.Schema:
+        """The columns of the result, by running the query over empty tables."""
         from knime_ext.runtime.platform.sql_sandbox import run_query
 
         tables = [empty_arrow(schema) for schema in schemas]
         return knime_schema(run_query(tables, self.query, ctx.flow_variables))
 
     def execute(self, ctx: knext.ExecutionContext, tables: list[knext.Table]) -> knext.Table:
+        """Runs the query."""
         from knime_ext.runtime.platform.sql_sandbox import run_query
 
         arrow = [to_arrow(table) for table in tables]

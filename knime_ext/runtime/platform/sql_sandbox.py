@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from knime_ext.errors import ConfigurationError
 from knime_ext.runtime.nearest import did_you_mean
-from knime_ext.runtime.platform.arrow_columns import ROW_ID, is_logical, storage_of
+from knime_ext.runtime.platform.arrow_columns import ROW_ID, storage_of
 
 __all__ = ["run_query"]
 
@@ -105,14 +105,15 @@ def _explanation(error: duckdb.Error) -> str:
     return f"the query fails: {sentence}"
 
 
-def _logical_types(connection: duckdb.DuckDBPyConnection, tables: Sequence[pa.Table]) -> dict[str, pa.DataType]:
+def _logical_types(connection: duckdb.DuckDBPyConnection, tables: Sequence[pa.Table]) -> dict[str, pa.BaseExtensionType]:
     """Logical type by the form in which its cells leave DuckDB; only structures are recognised again."""
-    found: dict[str, pa.DataType] = {}
+    found: dict[str, pa.BaseExtensionType] = {}
     for number, table in enumerate(tables, 1):
         shape = connection.sql(f"SELECT * FROM table{number} LIMIT 0").to_arrow_table().schema
         for field in table.schema:
-            if is_logical(field.type) and pa.types.is_struct(shape.field(field.name).type):
-                found.setdefault(str(shape.field(field.name).type), field.type)
+            kind = field.type
+            if isinstance(kind, pa.BaseExtensionType) and pa.types.is_struct(shape.field(field.name).type):
+                found.setdefault(str(shape.field(field.name).type), kind)
     return found
 
 
@@ -143,11 +144,12 @@ def _refuse_repeated_names(result: pa.Table) -> None:
         raise ConfigurationError(f"the result has two columns named {repeated[0]!r}: rename one with AS")
 
 
-def _knime_column(column: Any, field: pa.Field, logical: dict[str, pa.DataType]) -> Any:
+def _knime_column(column: Any, field: pa.Field, logical: dict[str, pa.BaseExtensionType]) -> Any:
     kind = field.type
     known = logical.get(str(kind))
-    if isinstance(known, pa.BaseExtensionType):
-        chunks = [pa.ExtensionArray.from_storage(known, chunk.cast(known.storage_type)) for chunk in column.chunks]
+    if known is not None:
+        storage = known.storage_type
+        chunks = [pa.ExtensionArray.from_storage(known, chunk.cast(storage)) for chunk in column.chunks]
         return pa.chunked_array(chunks, type=known)
     wanted = _knime_type(field.name, kind)
     try:

@@ -70,7 +70,9 @@ class TableCreator:
         return typed_table([(column.name, column.type) for column in self.columns], self.rows)
 
     def configure(self, ctx: knext.ConfigurationContext) -> knext.Schema:
+        """The columns; refuses rows that do not fit them."""
         return knime_schema(self._table())
 
     def execute(self, ctx: knext.ExecutionContext) -> knext.Table:
+        """The table."""
         return knime_table(self._table())

@@ -27,6 +27,7 @@ class ToolMessageOutput:
     """
 
     def configure(self, ctx: knext.ConfigurationContext, schema: knext.Schema) -> None:
+        """Refuses a table without columns."""
         if not schema.num_columns:
             raise knext.InvalidParametersError("the message table has no column: connect a table with a text column")
 

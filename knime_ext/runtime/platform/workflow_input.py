@@ -5,7 +5,7 @@ from __future__ import annotations
 import knime.extension as knext
 
 from knime_ext.runtime.platform.categories import WORKFLOW_IO
-from knime_ext.runtime.platform.host import embedded
+from knime_ext.runtime.platform.host import workflow_input
 from knime_ext.runtime.platform.parameter_names import check_parameter_name
 
 __all__ = ["WorkflowInput"]
@@ -37,12 +37,14 @@ class WorkflowInput:
     description = knext.StringParameter("Description", "What the table must contain; models read it.", "")
 
     def configure(self, ctx: knext.ConfigurationContext, template: knext.Schema | None) -> knext.Schema | None:
+        """The columns of the given table, or of the template; unknown without both."""
         check_parameter_name(self.parameter_name)
-        given = embedded(ctx)._workflow_input(self.parameter_name)
+        given = workflow_input(ctx, self.parameter_name)
         return template if given is None else given.schema
 
     def execute(self, ctx: knext.ExecutionContext, template: knext.Table | None) -> knext.Table:
-        given = embedded(ctx)._workflow_input(self.parameter_name)
+        """The given table, or the template."""
+        given = workflow_input(ctx, self.parameter_name)
         table = template if given is None else given
         if table is None:
             raise knext.InvalidParametersError(

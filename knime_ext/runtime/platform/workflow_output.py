@@ -33,6 +33,7 @@ class WorkflowOutput:
     description = knext.StringParameter("Description", "What the table contains; models read it.", "")
 
     def configure(self, ctx: knext.ConfigurationContext, schema: knext.Schema) -> None:
+        """Refuses a name that callers could not write."""
         check_parameter_name(self.parameter_name)
 
     def execute(self, ctx: knext.ExecutionContext, table: knext.Table) -> None:

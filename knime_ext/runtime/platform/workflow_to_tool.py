@@ -5,7 +5,7 @@ from __future__ import annotations
 import knime.extension as knext
 
 from knime_ext.runtime.platform.categories import AGENTS
-from knime_ext.runtime.platform.host import embedded
+from knime_ext.runtime.platform.host import resolved_path, workflow_tool
 from knime_ext.runtime.platform.workflow_files import matching_files
 
 __all__ = ["WorkflowToTool"]
@@ -43,14 +43,15 @@ class WorkflowToTool:
     )
 
     def configure(self, ctx: knext.ConfigurationContext) -> knext.Schema:
+        """The column of tools; refuses lines that match no file."""
         from knime_ext.runtime.platform.tool_columns import tool_schema
 
-        matching_files(self.workflows, embedded(ctx)._resolve_path(""))
+        matching_files(self.workflows, resolved_path(ctx, ""))
         return tool_schema()
 
     def execute(self, ctx: knext.ExecutionContext) -> knext.Table:
+        """Reads the workflows."""
         from knime_ext.runtime.platform.tool_columns import tool_table
 
-        host = embedded(ctx)
-        files = matching_files(self.workflows, host._resolve_path(""))
-        return tool_table([host._workflow_to_tool(path) for path in files])
+        files = matching_files(self.workflows, resolved_path(ctx, ""))
+        return tool_table([workflow_tool(ctx, path) for path in files])
