@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from knime_ext.errors import InvalidArguments
 
-__all__ = ["DataColumn", "DataItem", "DataRepository", "DataTable"]
+__all__ = ["NEW_DATA", "DataColumn", "DataItem", "DataLine", "DataRepository", "DataTable", "read_data_lines"]
+
+ALL_DATA = "Data that you can hand to tools by its id. You see the columns, never the rows."
+NEW_DATA = "New data, to be handed to tools by its id:"
 
 
 class DataColumn(Protocol):
@@ -148,4 +151,42 @@ class DataRepository:
         if not self._items:
             return "There is no data yet; call a tool that produces some."
         lines = "\n".join(item.line() for item in self.items)
-        return f"Data that you can hand to tools by its id. You see the columns, never the rows.\n{lines}"
+        return f"{ALL_DATA}\n{lines}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataLine:
+    """What a message tells about a table."""
+
+    id: int
+    name: str
+    description: str
+    columns: Mapping[str, str]
+
+
+def read_data_lines(text: str) -> tuple[str, list[DataLine]]:
+    """Takes the lines about tables (`DataItem.line`) out of a message.
+
+    Returns:
+        The rest of the text, without the sentence that announces the lines, and the tables.
+    """
+    rest: list[str] = []
+    found: list[DataLine] = []
+    for line in text.splitlines():
+        item = _data_line(line)
+        if item is not None:
+            found.append(item)
+        elif line not in (ALL_DATA, NEW_DATA):
+            rest.append(line)
+    return "\n".join(rest).strip(), found
+
+
+def _data_line(line: str) -> DataLine | None:
+    if not line.startswith('{"id"'):
+        return None
+    try:
+        item = json.loads(line)
+        columns = {str(name): str(kind) for name, kind in item["columns"].items()}
+        return DataLine(id=int(item["id"]), name=item["name"], description=item["description"], columns=columns)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None

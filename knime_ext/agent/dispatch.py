@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, cast
 
 from knime.types.tool import MCPTool, ToolPort, WorkflowTool
-from knime_ext.agent.data import DataItem, DataRepository, DataTable
+from knime_ext.agent.data import NEW_DATA, DataItem, DataRepository, DataTable
 from knime_ext.agent.threads import call_in_thread
 from knime_ext.errors import ToolFailed
 from knime_ext.tools import ToolResult, check_arguments, simple_types_only, workflow_arguments_schema
@@ -213,5 +213,5 @@ class WorkflowDispatch:
         blocks = [{"type": "text", "text": message}, *map(table_block, items)]
         text = message
         if items:
-            text += "\n\nNew data, to be handed to tools by its id:\n" + "\n".join(item.line() for item in items)
+            text += f"\n\n{NEW_DATA}\n" + "\n".join(item.line() for item in items)
         return text, ToolResult(content=tuple(blocks), structured={"view_nodes": list(views)} if views else None)
