@@ -268,7 +268,7 @@ def _ordered(nodes: Iterable[PlannedNode]) -> list[str]:
 
 
 def _describe_circle(waiting: Mapping[str, set[str]]) -> str:
-    """Walks backwards among the nodes that wait for each other, until one comes again."""
+    """Walks backwards among the nodes that wait for each other until one comes again; begins with the first of them."""
     path = [next(iter(waiting))]
     while True:
         before = min(waiting[path[-1]])
@@ -276,5 +276,7 @@ def _describe_circle(waiting: Mapping[str, set[str]]) -> str:
             circle = path[path.index(before) :][::-1]
             break
         path.append(before)
+    start = circle.index(next(node_id for node_id in waiting if node_id in circle))
+    circle = circle[start:] + circle[:start]
     names = " -> ".join(map(repr, [*circle, circle[0]]))
     return f"the connections form a circle: {names}; remove one of them"

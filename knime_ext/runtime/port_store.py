@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
-from knime_ext.runtime.atomic import atomic_file
+from knime_ext.errors import ConfigurationError
+from knime_ext.runtime.atomic import atomic_file, cannot_write
 from knime_ext.runtime.events import PortSize
 from knime_ext.runtime.knext.arrow_files import read_table, write_table
 from knime_ext.runtime.knext.table import Table
@@ -22,8 +23,13 @@ def write_table_file(table: Table, path: Path, *, durable: bool) -> None:
     Raises:
         ConfigurationError: The file cannot be written.
     """
-    with atomic_file(path, durable=durable) as partial:
-        write_table(table, partial)
+    try:
+        with atomic_file(path, durable=durable) as partial:
+            write_table(table, partial)
+    except ConfigurationError as error:
+        if isinstance(error.__cause__, OSError):  # it names the temporary file
+            raise cannot_write(path, error.__cause__) from error.__cause__
+        raise
 
 
 class PortStore:

@@ -6,6 +6,7 @@ Knows nothing of nodes but their order; what running one means is a function of 
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
@@ -27,7 +28,8 @@ def run_plan(
 
     Args:
         plan: The nodes.
-        run: Runs a node, in a thread of its own; tells whether those after it can run. Must not raise.
+        run: Runs a node, in a thread of its own; tells whether those after it can run. Must not raise, and must do
+            nothing once the run was asked to stop.
         skip: Called for a node that does not run, with the identifier of the node before it that did not succeed, or
             "" if the run was canceled before that. Called in the thread of the caller.
         is_canceled: Whether no further node is to start.
@@ -37,6 +39,7 @@ def run_plan(
     failed_before: dict[str, str] = {}
     running: dict[Future[bool], str] = {}
     threads = ThreadPoolExecutor(max(1, min(_MOST_THREADS, len(plan.nodes))), "knime-mcp-node")
+    busy = _Busy()
 
     def start_ready() -> None:
         """Starts or skips every node for which all others before it have ended."""
@@ -51,7 +54,7 @@ def run_plan(
                     _release(plan, node_id, waiting, failed_before, culprit)
                     progress = True
                 else:
-                    running[threads.submit(run, node_id)] = node_id
+                    running[threads.submit(busy.running(run), node_id)] = node_id
 
     with threads:
         try:
@@ -64,7 +67,39 @@ def run_plan(
                 start_ready()
         except BaseException:
             stop()
+            busy.wait()
             raise
+
+
+class _Busy:
+    """Knows whether nodes are running.
+
+    The executor alone would do, were it not for an interrupt that hits it just while it starts a thread: it then
+    forgets that thread and does not wait for it.
+    """
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._changed = threading.Condition()
+
+    def running(self, run: Callable[[str], bool]) -> Callable[[str], bool]:
+        def counted(node_id: str) -> bool:
+            self._add(1)
+            try:
+                return run(node_id)
+            finally:
+                self._add(-1)
+
+        return counted
+
+    def _add(self, difference: int) -> None:
+        with self._changed:
+            self._count += difference
+            self._changed.notify_all()
+
+    def wait(self) -> None:
+        with self._changed:
+            self._changed.wait_for(lambda: not self._count)
 
 
 def _release(

@@ -195,7 +195,7 @@ def test_a_circle_is_named_node_by_node():
             (["a", 0], ["b", 0]),
             (["b", 0], ["after", 0]),
         )
-    assert str(error.value) == "the connections form a circle: 'a' -> 'b' -> 's' -> 'a'; remove one of them"
+    assert str(error.value) == "the connections form a circle: 's' -> 'a' -> 'b' -> 's'; remove one of them"
 
 
 def test_a_node_connected_to_itself_is_a_circle():
