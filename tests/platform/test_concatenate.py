@@ -6,8 +6,11 @@ from datetime import UTC, date, datetime
 
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from knime.types.tool import MCPTool, Tool, WorkflowTool
+from knime_ext.runtime.platform.concatenation import concatenate
 from knime_ext.runtime.platform.tool_columns import tool_table
 
 ONE = pa.table({"<RowID>": ["r0", "r1"], "a": pa.array([1, None], pa.int32()), "s": ["é", None]})
@@ -121,3 +124,29 @@ def test_a_hundred_thousand_rows_with_equal_row_ids_are_stacked_quickly(output: 
     assert stacked.num_rows == 300_000
     assert stacked.column(0)[299_999].as_py() == "Row99999_dup_dup"
     assert time.perf_counter() - started < 10
+
+
+CELLS = st.lists(st.none() | st.integers(-(2**31), 2**31 - 1), max_size=4)
+
+
+@given(contents=st.lists(st.dictionaries(st.sampled_from("abc"), CELLS, max_size=3), min_size=1, max_size=4))
+def test_every_cell_is_found_again_in_its_place(contents: list[dict[str, list[int | None]]]) -> None:
+    sizes = [max(map(len, columns.values()), default=0) for columns in contents]
+    filled = [
+        {name: cells + [None] * (size - len(cells)) for name, cells in columns.items()}
+        for columns, size in zip(contents, sizes, strict=True)
+    ]
+    tables = [
+        pa.table({"<RowID>": pa.array([f"Row{row}" for row in range(size)], pa.string())} | columns_of(columns))
+        for columns, size in zip(filled, sizes, strict=True)
+    ]
+    stacked = concatenate(tables)
+    for name in stacked.column_names[1:]:
+        expected = [columns.get(name, [None] * size) for columns, size in zip(filled, sizes, strict=True)]
+        assert stacked.column(name).to_pylist() == [cell for cells in expected for cell in cells]
+    ids = stacked.column(0).to_pylist()
+    assert len(set(ids)) == len(ids) == sum(sizes)
+
+
+def columns_of(columns: dict[str, list[int | None]]) -> dict[str, pa.Array]:
+    return {name: pa.array(cells, pa.int32()) for name, cells in columns.items()}

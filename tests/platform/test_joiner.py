@@ -6,8 +6,11 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from knime.types.tool import MCPTool
+from knime_ext.runtime.platform.joining import JoinSettings, join
 from knime_ext.runtime.platform.tool_columns import tool_table
 
 ORDERS = pa.table(
@@ -142,3 +145,34 @@ def test_a_hundred_thousand_rows_are_joined_quickly(output: Callable[..., pa.Tab
     assert table.num_rows == 100_000
     assert table.column("n").equals(table.column("n (Right)"))
     assert time.perf_counter() - started < 10
+
+
+KEYS = st.lists(st.tuples(st.none() | st.integers(0, 3), st.none() | st.sampled_from("xyζ")), max_size=8)
+
+
+def side(keys: list[tuple[int | None, str | None]], name: str) -> pa.Table:
+    ids = [f"{name}{number}" for number in range(len(keys))]
+    numbers = pa.array([key[0] for key in keys], pa.int64())
+    texts = pa.array([key[1] for key in keys], pa.string())
+    return pa.table({"<RowID>": pa.array(ids, pa.string()), "n": numbers, "t": texts})
+
+
+@given(left=KEYS, right=KEYS, mode=st.sampled_from(["INNER", "LEFT_OUTER", "RIGHT_OUTER", "FULL_OUTER"]))
+def test_a_join_gives_the_pairs_that_comparing_every_row_with_every_row_gives(
+    left: list[tuple[int | None, str | None]], right: list[tuple[int | None, str | None]], mode: str
+) -> None:
+    pairs = [
+        (f"l{i}", f"r{j}")
+        for i, one in enumerate(left)
+        for j, other in enumerate(right)
+        if one == other and None not in one
+    ]
+    matched = {side for pair in pairs for side in pair}
+    if mode in ("LEFT_OUTER", "FULL_OUTER"):
+        alone = [(f"l{i}", "?") for i in range(len(left)) if f"l{i}" not in matched]
+        pairs = sorted(pairs + alone, key=lambda pair: int(pair[0][1:]))
+    if mode in ("RIGHT_OUTER", "FULL_OUTER"):
+        pairs += [("?", f"r{j}") for j in range(len(right)) if f"r{j}" not in matched]
+    settings = JoinSettings(pairs=[("n", "n"), ("t", "t")], mode=mode)
+    joined = join(side(left, "l"), side(right, "r"), settings)
+    assert joined.column(0).to_pylist() == ["_".join(pair) for pair in pairs]

@@ -81,8 +81,7 @@ def test_tools_pass_through_when_selected_whole(output: Callable[..., pa.Table],
     union = output("SQLQuery", {"query": "SELECT * FROM table1 UNION SELECT * FROM table2"}, arrow, arrow, ports=[0, 0])
     assert sorted(tool.server_uri for tool in union.column("Tool").to_pylist()) == [tool.server_uri for tool in tools]
     message = failure("SQLQuery", {"query": "SELECT {'tool': Tool} AS wrapped FROM input"}, arrow)
-    assert "result column 'wrapped'" in message
-    assert "must be selected whole" in message
+    assert "result column 'wrapped' is a structure: select a column of tools whole" in message
 
 
 @pytest.mark.parametrize(
@@ -115,6 +114,21 @@ def test_a_wrong_column_is_found_before_anything_executes(
     run_node: Callable[..., Any], failure: Callable[..., str]
 ) -> None:
     assert "node 'node' failed: the query fails" in failure("SQLQuery", {"query": "SELECT nope FROM input"}, SALES)
+
+
+def test_column_names_of_any_kind_reach_the_query_and_those_equal_but_for_case_are_told_apart(
+    output: Callable[..., pa.Table],
+) -> None:
+    tools = tool_table([MCPTool("t", "", {}, server_uri="http://127.0.0.1:1/sse")]).to_pyarrow()
+    table = tools.append_column("tool", pa.array([1])).append_column('größe "m²"', pa.array([2]))
+    result = output("SQLQuery", {"query": "SELECT * FROM input"}, table)
+    assert result.column_names == ["<RowID>", "Tool", "tool_1", 'größe "m²"']
+    assert result.column("Tool")[0].as_py().name == "t"
+
+
+def test_a_table_without_columns_cannot_be_queried(failure: Callable[..., str]) -> None:
+    message = failure("SQLQuery", {"query": "SELECT 1 AS x"}, SALES, pa.table({"<RowID>": ["r"]}), ports=[0, 0])
+    assert "input table 2 has no columns to query" in message
 
 
 @pytest.mark.parametrize(

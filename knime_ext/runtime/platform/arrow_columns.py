@@ -9,10 +9,17 @@ import pyarrow as pa
 from knime_ext.errors import ConfigurationError
 from knime_ext.runtime.nearest import did_you_mean
 
-__all__ = ["ROW_ID", "column_of", "is_logical", "missing_cells", "storage_of", "type_name"]
+__all__ = ["ROW_ID", "column_of", "is_logical", "missing_cells", "storage_of", "type_name", "wider_type"]
 
 ROW_ID = "<RowID>"
 """Name of the column with the row ids, always the first of a table."""
+
+
+def _is_zoned(kind: pa.DataType) -> bool:
+    return isinstance(kind, pa.TimestampType) and bool(kind.tz)
+
+
+_UNITS = ["s", "ms", "us", "ns"]
 
 _PLAIN_NAMES: tuple[tuple[Any, str], ...] = (
     (pa.types.is_boolean, "true/false values"),
@@ -22,6 +29,7 @@ _PLAIN_NAMES: tuple[tuple[Any, str], ...] = (
     (pa.types.is_string, "texts"),
     (pa.types.is_large_string, "texts"),
     (pa.types.is_date, "dates"),
+    (_is_zoned, "dates with time and zone"),
     (pa.types.is_timestamp, "dates with time"),
     (pa.types.is_time, "times"),
     (pa.types.is_duration, "durations"),
@@ -73,3 +81,30 @@ def missing_cells(count: int, kind: pa.DataType) -> pa.Array:
     if isinstance(kind, pa.BaseExtensionType):
         return pa.ExtensionArray.from_storage(kind, pa.nulls(count, kind.storage_type))
     return pa.nulls(count, kind)
+
+
+def wider_type(one: pa.DataType, other: pa.DataType) -> pa.DataType | None:
+    """The type that holds the values of both; None if they are of different kinds.
+
+    Integers and numbers widen, times take the finer unit, and a column of nothing but missing cells fits any type.
+    """
+    if one.equals(other) or pa.types.is_null(other):
+        return one
+    if pa.types.is_null(one):
+        return other
+    numbers = [pa.types.is_integer(kind) or pa.types.is_floating(kind) for kind in (one, other)]
+    if not all(numbers):
+        return _finer(one, other)
+    whole = pa.types.is_integer(one) and pa.types.is_integer(other)
+    return pa.int64() if whole else pa.float64()
+
+
+def _finer(one: pa.DataType, other: pa.DataType) -> pa.DataType | None:
+    """Of two types of the same kind of time, the one with the finer unit."""
+    if isinstance(one, pa.TimestampType) and isinstance(other, pa.TimestampType) and bool(one.tz) == bool(other.tz):
+        return one if _UNITS.index(one.unit) >= _UNITS.index(other.unit) else pa.timestamp(other.unit, one.tz)
+    if isinstance(one, pa.DurationType) and isinstance(other, pa.DurationType):
+        return max(one, other, key=lambda kind: _UNITS.index(kind.unit))
+    if pa.types.is_time(one) and pa.types.is_time(other):
+        return pa.time64("ns")
+    return pa.date32() if pa.types.is_date(one) and pa.types.is_date(other) else None

@@ -9,12 +9,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from knime_ext.errors import ConfigurationError
-from knime_ext.runtime.platform.arrow_columns import ROW_ID, missing_cells, type_name
+from knime_ext.runtime.platform.arrow_columns import ROW_ID, missing_cells, type_name, wider_type
 from knime_ext.runtime.platform.row_ids import numbered_row_ids, suffixed_row_ids
 
 __all__ = ["concatenate"]
-
-_UNITS = ["s", "ms", "us", "ns"]
 
 
 def concatenate(
@@ -54,7 +52,7 @@ def _common_type(name: str, tables: Sequence[pa.Table]) -> pa.DataType:
         if name not in table.column_names:
             continue
         kind = table.schema.field(name).type
-        wider = _wider(common, kind)
+        wider = wider_type(common, kind)
         if wider is None:
             raise ConfigurationError(
                 f"column {name!r} holds {type_name(kind)} in input table {position + 1} and {type_name(common)} in "
@@ -62,29 +60,6 @@ def _common_type(name: str, tables: Sequence[pa.Table]) -> pa.DataType:
             )
         common = wider
     return common
-
-
-def _wider(one: pa.DataType, other: pa.DataType) -> pa.DataType | None:
-    if one.equals(other) or pa.types.is_null(other):
-        return one
-    if pa.types.is_null(one):
-        return other
-    numbers = [pa.types.is_integer(kind) or pa.types.is_floating(kind) for kind in (one, other)]
-    if not all(numbers):
-        return _finer(one, other)
-    whole = pa.types.is_integer(one) and pa.types.is_integer(other)
-    return pa.int64() if whole else pa.float64()
-
-
-def _finer(one: pa.DataType, other: pa.DataType) -> pa.DataType | None:
-    """Of two types of the same kind of time, the one with the finer unit."""
-    if isinstance(one, pa.TimestampType) and isinstance(other, pa.TimestampType) and bool(one.tz) == bool(other.tz):
-        return one if _UNITS.index(one.unit) >= _UNITS.index(other.unit) else pa.timestamp(other.unit, one.tz)
-    if isinstance(one, pa.DurationType) and isinstance(other, pa.DurationType):
-        return max(one, other, key=lambda kind: _UNITS.index(kind.unit))
-    if pa.types.is_time(one) and pa.types.is_time(other):
-        return pa.time64("ns")
-    return pa.date32() if pa.types.is_date(one) and pa.types.is_date(other) else None
 
 
 def _aligned(table: pa.Table, kinds: dict[str, pa.DataType]) -> pa.Table:

@@ -64,7 +64,7 @@ def _dates(storage: pa.ChunkedArray) -> Any:
 
 
 def _times(storage: pa.ChunkedArray) -> Any:
-    return pc.cast(pc.divide(storage, 1000), pa.time64("us"))
+    return pc.cast(storage, pa.time64("ns"))
 
 
 def _dates_with_time(storage: pa.ChunkedArray) -> Any:

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from knime_ext.errors import ConfigurationError
-from knime_ext.runtime.platform.arrow_columns import ROW_ID, column_of, is_logical, type_name
+from knime_ext.runtime.platform.arrow_columns import ROW_ID, column_of, is_logical, type_name, wider_type
 from knime_ext.runtime.platform.row_ids import joined_row_ids, numbered_row_ids
 
 __all__ = ["JoinSettings", "join"]
@@ -69,15 +69,10 @@ def _keys(left: pa.Table, right: pa.Table, pairs: Sequence[tuple[str, str]]) -> 
 
 
 def _comparable_type(left_name: str, one: pa.DataType, right_name: str, other: pa.DataType) -> pa.DataType:
-    if one.equals(other) and not is_logical(one) and not pa.types.is_nested(one):
+    wider = wider_type(one, other)
+    if wider is not None and not is_logical(wider) and not pa.types.is_nested(wider):
         # A column with nothing but missing cells joins as text: it matches nothing.
-        return pa.string() if pa.types.is_null(one) else one
-    if pa.types.is_null(one) or pa.types.is_null(other):
-        return other if pa.types.is_null(one) else one
-    if all(pa.types.is_integer(kind) for kind in (one, other)):
-        return pa.int64()
-    if all(pa.types.is_integer(kind) or pa.types.is_floating(kind) for kind in (one, other)):
-        return pa.float64()
+        return pa.string() if pa.types.is_null(wider) else wider
     raise ConfigurationError(
         f"cannot join {left_name!r} ({type_name(one)}) with {right_name!r} ({type_name(other)}): "
         "choose columns of the same simple type"

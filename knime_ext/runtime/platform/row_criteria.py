@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date, datetime, time
 from functools import reduce
 from typing import Any
 
@@ -15,7 +16,7 @@ from knime.types.tool import Field
 from knime_ext.errors import ConfigurationError
 from knime_ext.runtime.platform.arrow_columns import column_of, storage_of, type_name
 
-__all__ = ["OPERATORS", "Criterion", "filter_rows"]
+__all__ = ["OPERATORS", "Criterion", "matching_rows"]
 
 Column = pa.ChunkedArray
 Mask = pa.ChunkedArray
@@ -48,16 +49,13 @@ class Criterion:
     case_sensitive: bool = True
 
 
-def filter_rows(
-    table: pa.Table, criteria: Sequence[Criterion], *, match_all: bool = True, keep_matching: bool = True
-) -> pa.Table:
-    """The rows that meet the criteria; a missing cell meets "is missing" and nothing else.
+def matching_rows(table: pa.Table, criteria: Sequence[Criterion], *, match_all: bool = True) -> Mask:
+    """Tells for each row whether it meets the criteria; a missing cell meets "is missing" and nothing else.
 
     Args:
         table: The rows, with or without a `<RowID>` column.
         criteria: At least one.
         match_all: True asks for all criteria, False for any.
-        keep_matching: False gives the other rows instead.
 
     Raises:
         ConfigurationError: A column is not there, or operator, value and column type do not fit together.
@@ -65,8 +63,7 @@ def filter_rows(
     if not criteria:
         raise ConfigurationError("there is no filter criterion: add at least one")
     combine: Any = pc.and_ if match_all else pc.or_
-    matching = reduce(combine, [_mask(table, criterion) for criterion in criteria])
-    return table.filter(matching if keep_matching else pc.invert(matching))
+    return reduce(combine, [_mask(table, criterion) for criterion in criteria])
 
 
 def _mask(table: pa.Table, criterion: Criterion) -> Mask:
@@ -125,11 +122,12 @@ def _typed_value(wanted: pa.DataType, criterion: Criterion) -> pa.Scalar:
             return pa.scalar(criterion.value)
         if pa.types.is_integer(wanted):
             return _number(text)
-        return pc.cast(pa.scalar(text), wanted)
-    except (ValueError, OverflowError, pa.ArrowNotImplementedError) as error:
+        return pa.scalar(_moment(text, wanted), wanted) if pa.types.is_temporal(wanted) else pc.cast(text, wanted)
+    except (ValueError, OverflowError) as error:
+        example = _EXAMPLES.get(type_name(wanted))
         raise ConfigurationError(
             f"column {criterion.column!r} holds {type_name(wanted)}, and {criterion.value!r} is none: "
-            f"give a value such as {_EXAMPLES.get(type_name(wanted), 'one of the column')}"
+            + (f"give a value such as {example}" if example else "test it for missing cells only")
         ) from error
 
 
@@ -139,8 +137,23 @@ _EXAMPLES = {
     "true/false values": "true or false",
     "dates": "2026-01-31",
     "dates with time": "2026-01-31T12:00:00",
+    "dates with time and zone": "2026-01-31T12:00:00Z",
     "times": "12:00:00",
 }
+
+
+def _moment(text: str, wanted: pa.DataType) -> date | time:
+    """A date or time in ISO form; a time zone must be given exactly where the column has one."""
+    if pa.types.is_date(wanted):
+        return date.fromisoformat(text)
+    if pa.types.is_time(wanted):
+        return time.fromisoformat(text)
+    if not isinstance(wanted, pa.TimestampType):
+        raise ValueError(f"cannot compare {wanted}")
+    moment = datetime.fromisoformat(text)
+    if (moment.tzinfo is None) == bool(wanted.tz):
+        raise ValueError("the time zone is missing, or there is one too many")
+    return moment
 
 
 def _number(text: str) -> pa.Scalar:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import knime.extension as knext
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from knime_ext.runtime.platform.categories import ROW
-from knime_ext.runtime.platform.exchange import empty_arrow, knime_schema, knime_table, to_arrow
-from knime_ext.runtime.platform.row_criteria import Criterion, filter_rows
+from knime_ext.runtime.platform.exchange import empty_arrow, knime_table, to_arrow
+from knime_ext.runtime.platform.row_criteria import Criterion, matching_rows
 
 __all__ = ["RowFilter"]
 
@@ -87,24 +88,21 @@ class RowFilter:
     )
     output_mode = knext.EnumParameter("Filter behavior", "Which rows go on.", OutputMode.MATCHING.name, OutputMode)
 
-    def _filtered(self, table: pa.Table) -> pa.Table:
+    def _kept(self, table: pa.Table) -> pa.ChunkedArray:
         criteria = [
             Criterion(
                 column=each.column or "", operator=each.operator, value=each.value, case_sensitive=each.case_sensitive
             )
             for each in self.criteria
         ]
-        return filter_rows(
-            table,
-            criteria,
-            match_all=self.match_policy == MatchPolicy.AND.name,
-            keep_matching=self.output_mode == OutputMode.MATCHING.name,
-        )
+        matching = matching_rows(table, criteria, match_all=self.match_policy == MatchPolicy.AND.name)
+        return matching if self.output_mode == OutputMode.MATCHING.name else pc.invert(matching)
 
     def configure(self, ctx: knext.ConfigurationContext, schema: knext.Schema) -> knext.Schema:
         """The same columns; refuses criteria that do not fit them."""
-        return knime_schema(self._filtered(empty_arrow(schema)))
+        self._kept(empty_arrow(schema))
+        return schema
 
     def execute(self, ctx: knext.ExecutionContext, table: knext.Table) -> knext.Table:
         """The rows that remain."""
-        return knime_table(self._filtered(to_arrow(table)))
+        return knime_table(table.to_pyarrow().filter(self._kept(to_arrow(table))))

@@ -57,6 +57,8 @@ def _sandbox(tables: Sequence[pa.Table]) -> Generator[duckdb.DuckDBPyConnection]
     connection = duckdb.connect(":memory:", config={"temp_directory": "", "python_enable_replacements": False})
     try:
         for number, table in enumerate(tables, 1):
+            if table.column_names in ([], [ROW_ID]):
+                raise ConfigurationError(f"input table {number} has no columns to query: connect another table")
             connection.register(f"table{number}", _plain(table))
         if tables:
             connection.sql('CREATE VIEW "input" AS SELECT * FROM table1')
@@ -105,15 +107,17 @@ def _explanation(error: duckdb.Error) -> str:
     return f"the query fails: {sentence}"
 
 
-def _logical_types(connection: duckdb.DuckDBPyConnection, tables: Sequence[pa.Table]) -> dict[str, pa.BaseExtensionType]:
+def _logical_types(
+    connection: duckdb.DuckDBPyConnection, tables: Sequence[pa.Table]
+) -> dict[str, pa.BaseExtensionType]:
     """Logical type by the form in which its cells leave DuckDB; only structures are recognised again."""
     found: dict[str, pa.BaseExtensionType] = {}
     for number, table in enumerate(tables, 1):
         shape = connection.sql(f"SELECT * FROM table{number} LIMIT 0").to_arrow_table().schema
-        for field in table.schema:
-            kind = field.type
-            if isinstance(kind, pa.BaseExtensionType) and pa.types.is_struct(shape.field(field.name).type):
-                found.setdefault(str(shape.field(field.name).type), kind)
+        kinds = [field.type for field in table.schema if field.name != ROW_ID]
+        for kind, arrived in zip(kinds, shape, strict=True):  # by position: equal names but for the case are renamed
+            if isinstance(kind, pa.BaseExtensionType) and pa.types.is_struct(arrived.type):
+                found.setdefault(str(arrived.type), kind)
     return found
 
 
@@ -151,6 +155,10 @@ def _knime_column(column: Any, field: pa.Field, logical: dict[str, pa.BaseExtens
         storage = known.storage_type
         chunks = [pa.ExtensionArray.from_storage(known, chunk.cast(storage)) for chunk in column.chunks]
         return pa.chunked_array(chunks, type=known)
+    if logical and pa.types.is_struct(kind):
+        raise ConfigurationError(
+            f"result column {field.name!r} is a structure: select a column of tools whole, or one of its fields"
+        )
     wanted = _knime_type(field.name, kind)
     try:
         return column if wanted.equals(kind) else pc.cast(column, wanted, safe=not pa.types.is_floating(wanted))
@@ -186,7 +194,6 @@ def _knime_type(name: str, kind: pa.DataType) -> pa.DataType:
         return pa.int32() if kind.bit_width < 32 else pa.int64()
     if pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
         return pa.string()
-    part = "; one of tools must be selected whole" if pa.types.is_struct(kind) else ""
     raise ConfigurationError(
-        f"result column {name!r} has type {kind}, which no KNIME column can hold{part}: convert it to a text with CAST"
+        f"result column {name!r} has type {kind}, which no KNIME column can hold: convert it to a text with CAST"
     )
