@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Annotated
 
 import typer
@@ -42,6 +43,11 @@ def _options(  # pyright: ignore[reportUnusedFunction]
     ] = False,
 ) -> None:
     ctx.obj = debug
+    if debug:
+        logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
+    else:
+        # Errors come as sentences of ours; without a handler Python would print the libraries' warnings too.
+        logging.getLogger().addHandler(logging.NullHandler())
 
 
 def main() -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
-from rich.padding import Padding
 from rich.text import Text
 
 from knime_ext.cli.terminal import console
@@ -26,24 +26,28 @@ def _cut(text: str, longest: int) -> str:
     return text if len(text) <= longest else f"{text[:longest]}… ({len(text) - longest:,} more characters)"
 
 
-def _say(out: Console, speaker: str, text: str, style: str, body: str = "") -> None:
-    out.print(Text(speaker, style))
-    out.print(Padding(Text(_cut(text, _LONGEST_TEXT), body), (0, 0, 0, 2), expand=False))
-    out.print()
+def _indented(out: Console, text: str, indent: int, style: str = "") -> None:
+    """Prints a text a little to the right, broken into lines where the terminal ends."""
+    for line in Text(_cut(text, _LONGEST_TEXT), style).wrap(out, max(20, out.width - indent)):
+        line.rstrip()
+        out.print(Text(" " * indent) + line if line else "", soft_wrap=True)
 
 
 def _arguments(arguments: Mapping[str, Any]) -> str:
-    shown = (
-        f"{name}={_cut(json.dumps(value, ensure_ascii=False), _LONGEST_ARGUMENT)}" for name, value in arguments.items()
-    )
-    return ", ".join(shown)
+    shown = (f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in arguments.items())
+    return ", ".join(_cut(text, _LONGEST_ARGUMENT) for text in shown)
 
 
 def _print_call(out: Console, call: ToolCall, result: MessageValue | None, kind: str) -> None:
     head = Text.assemble(("▸ ", "cyan"), (call.tool_name, "bold cyan"), (f"({_arguments(call.arguments)})", "cyan"))
     out.print(head + Text(f"  {kind}", "dim") if kind else head)
-    text = _cut(result.text, _LONGEST_TEXT) if result is not None else "no result"
-    out.print(Padding(Text(text), (0, 0, 0, 4), expand=False))
+    _indented(out, result.text if result is not None else "no result", 4)
+    out.print()
+
+
+def _print_spoken(out: Console, speaker: str, text: str, style: str, body: str = "") -> None:
+    out.print(Text(speaker, style))
+    _indented(out, text, 2, body)
     out.print()
 
 
@@ -58,11 +62,14 @@ def print_conversation(messages: Sequence[MessageValue], kinds: Mapping[str, str
 
     out = console()
     results = {message.tool_call_id: message for message in messages if message.message_type is MessageType.TOOL}
-    for message in messages:
+    for message, following in zip_longest(messages, messages[1:]):
         if message.message_type is MessageType.USER:
-            _say(out, "User", message.text, "bold")
+            # Several in a row: the last one is the question, those before it tell what it is about.
+            about = following is not None and following.message_type is MessageType.USER
+            _print_spoken(out, "User", message.text, "dim" if about else "bold", "dim" if about else "")
         elif message.message_type is MessageType.AI:
             if message.text.strip():
-                _say(out, "Model" if message.tool_calls else "Answer", message.text, "bold green")
+                last = not message.tool_calls
+                _print_spoken(out, "Answer" if last else "Model", message.text, "bold green" if last else "bold")
             for call in message.tool_calls or ():
                 _print_call(out, call, results.get(call.id), kinds.get(call.tool_name, ""))

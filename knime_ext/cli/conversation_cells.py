@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from knime.types.message import MessageValue, MessageValueFactory
-from knime.types.tool import MCPTool
+from knime.types.tool import MCPTool, Tool
 from knime_ext.runtime.knext.value_types import MESSAGE_FACTORY, TOOL_FACTORY, WORKFLOW_TOOL_FACTORY, logical_type_text
 from knime_ext.tools import decode_tools
 
@@ -33,11 +34,17 @@ def messages_in(table: Table) -> list[MessageValue]:
 
 
 def tool_kinds(tables: Iterable[Table]) -> dict[str, str]:
-    """What each tool of these tables is, by its name: "workflow", or the server that has it."""
+    """What each tool of these tables is, by its name: "workflow", or "MCP" and the server that has it."""
     kinds: dict[str, str] = {}
     for table in tables:
         for column in _columns(table, TOOL_FACTORY, WORKFLOW_TOOL_FACTORY):
             for tool in decode_tools(column, on_damage="report").tools:
                 if tool is not None:
-                    kinds[tool.name] = f"MCP tool of {tool.server_uri}" if isinstance(tool, MCPTool) else "workflow"
+                    kinds[tool.name] = _kind(tool)
     return kinds
+
+
+def _kind(tool: Tool) -> str:
+    if not isinstance(tool, MCPTool):
+        return "workflow"
+    return f"MCP, {urlsplit(tool.server_uri).netloc or tool.server_uri}"

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import traceback
@@ -61,15 +62,17 @@ def ends_well(debug: bool) -> Iterator[None]:
     Raises:
         typer.Exit: The block failed or was stopped; what there is to say is printed.
     """
-    signal.signal(signal.SIGTERM, _terminate)
+    before = signal.signal(signal.SIGTERM, _terminate)
     try:
         yield
+        sys.stdout.flush()
     except KeyboardInterrupt as stop:
         _say("Stopped.")
         raise typer.Exit(143 if isinstance(stop, Terminated) else 130) from None
     except BrokenPipeError:
-        # Whoever read the output has seen enough, as in `knime-mcp tools list URL | head`.
-        sys.stdout = None
+        # Whoever read the output has seen enough, as in `knime-mcp tools list URL | head`. Python would complain
+        # when it flushes the rest at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit(0) from None
     except KnimeExtError as error:
         if debug:
@@ -84,3 +87,5 @@ def ends_well(debug: bool) -> Iterator[None]:
         hint = "" if debug else " Run it again with --debug in front of the command for details."
         _say(f"Unexpected error: {type(error).__name__}: {error}.{hint}")
         raise typer.Exit(1) from None
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -57,7 +57,7 @@ def _line(event: Event) -> str | None:
         case NodeFailed(node=node, message=message):
             return f"{node}: failed: {message}"
         case NodeSkipped(node=node, because=because):
-            return f"{node}: skipped because of {because}"
+            return f"{node}: skipped, {because}"
         case _:
             return None
 
@@ -129,7 +129,7 @@ class _Bars:
             self._tasks[node] = self._progress.add_task(
                 "", total=1.0, start=False, state="", node=escape(node), note=""
             )
-        self._update(node, state="skipped", note=f"skipped because of {escape(because)}")
+        self._update(node, state="skipped", note=f"skipped, {escape(because)}")
 
 
 @contextmanager

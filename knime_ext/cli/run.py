@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from knime_ext.cli.failures import ends_well
+
+if TYPE_CHECKING:
+    from knime_ext.runtime.knext.contexts import Credential
 
 __all__ = ["run"]
 
@@ -19,15 +23,26 @@ def run(
         list[str] | None,
         typer.Option("--set", metavar="NODE.PARAM=VALUE", help="Change a setting of a node, for this run only."),
     ] = None,
+    credentials: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--credential",
+            metavar="NAME=VARIABLE",
+            help="Give nodes a credential whose password is the value of an environment variable.",
+        ),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="Folder for the tables and pages that the run makes.")
     ] = None,
 ) -> None:
     """Run a workflow and print its conversation and results."""
     with ends_well(ctx.obj):
+        changed = dict(map(_setting, settings or []))
+        secrets = dict(map(_credential, credentials or []))
+
         from knime_ext.cli.workflow_run import run_and_print
 
-        run_and_print(workflow, dict(map(_setting, settings or [])), out)
+        run_and_print(workflow, changed, out, secrets)
 
 
 def _setting(word: str) -> tuple[str, str]:
@@ -43,3 +58,20 @@ def _setting(word: str) -> tuple[str, str]:
     if not (separator and dot and node and parameter):
         raise ConfigurationError(f"{word!r} is no setting; write it as --set NODE.PARAM=VALUE")
     return key, value
+
+
+def _credential(word: str) -> tuple[str, Credential]:
+    """`name=VARIABLE` as a credential; the secret itself never stands on the command line.
+
+    Raises:
+        ConfigurationError: The word has no such form, or there is no such environment variable.
+    """
+    from knime_ext.errors import ConfigurationError
+    from knime_ext.runtime.knext.contexts import Credential
+
+    name, separator, variable = word.partition("=")
+    if not (name and separator and variable):
+        raise ConfigurationError(f"{word!r} is no credential; write it as --credential NAME=VARIABLE")
+    if not os.environ.get(variable):
+        raise ConfigurationError(f"credential {name!r}: the environment variable {variable!r} is not set; set it first")
+    return name, Credential(username="", password=os.environ[variable], credential_name=name)

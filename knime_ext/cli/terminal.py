@@ -17,8 +17,15 @@ def is_terminal(*, stderr: bool = False) -> bool:
     return stream.isatty()
 
 
+class _Console(Console):
+    """Leaves it to the command to end when nobody reads any more; rich would exit with an error here."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
 def console(*, stderr: bool = False) -> Console:
     """A console for the standard output or the error output: plain, with unbroken lines, where nobody looks."""
     if is_terminal(stderr=stderr):
-        return Console(stderr=stderr, highlight=False, emoji=False)
-    return Console(stderr=stderr, highlight=False, emoji=False, width=_UNBROKEN, soft_wrap=True)
+        return _Console(stderr=stderr, highlight=False, emoji=False)
+    return _Console(stderr=stderr, highlight=False, emoji=False, width=_UNBROKEN, soft_wrap=True)

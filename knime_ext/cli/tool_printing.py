@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from knime_ext.cli.arguments import schema_types
-from knime_ext.cli.terminal import console
+from knime_ext.cli.terminal import console, is_terminal
 
 if TYPE_CHECKING:
     from knime_ext.mcp import Listing
@@ -44,7 +44,7 @@ def _arguments(schema: Mapping[str, Any]) -> str:
         kind = escape(_type_name(argument, schema))
         mark = "[bold]*[/bold]" if name in required else ""
         lines.append(f"{escape(name)}{mark}: [dim]{kind}[/dim]")
-    return "\n".join(lines)
+    return ("\n" if is_terminal() else ", ").join(lines)
 
 
 def print_listing(listing: Listing) -> None:

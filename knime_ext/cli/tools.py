@@ -51,7 +51,7 @@ def call_tool(
     arguments: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[KEY=VALUE]...",
+            metavar="KEY=VALUE",
             help="Arguments, converted to the types the tool wants. Repeat a key for a list; nested values as JSON.",
             show_default=False,
         ),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 from rich.markup import escape
 from rich.table import Table as RichTable
 
@@ -78,10 +80,12 @@ def _cell(text: str) -> str:
 def _print_table(name: str, table: Table) -> None:
     """The first rows of a table."""
     out = console()
-    columns = csv_columns(table.to_pyarrow().slice(0, _SHOWN_ROWS))
+    data = table.to_pyarrow().slice(0, _SHOWN_ROWS)
+    numbers = {field.name for field in data.schema if pa.types.is_integer(field.type) or pa.types.is_floating(field.type)}
+    columns = csv_columns(data)
     shown = RichTable(box=None, header_style="bold", padding=(0, 2, 0, 0), pad_edge=False)
     for column in columns:
-        shown.add_column(escape(column))
+        shown.add_column(escape(column), justify="right" if column in numbers else "left")
     for row in zip(*columns.values(), strict=True):
         shown.add_row(*map(_cell, row))
     more = f", the first {_SHOWN_ROWS}" if table.num_rows > _SHOWN_ROWS else ""
@@ -92,9 +96,11 @@ def _print_table(name: str, table: Table) -> None:
 
 def _print_files(result: RunResult, out: Path | None) -> None:
     if out is None:
-        console(stderr=True).print("[dim]Nothing was kept; --out DIR keeps tables and pages.[/dim]")
+        print("Nothing was kept; --out DIR keeps tables and pages.", file=sys.stderr)
         return
-    files = sorted(path for path in out.iterdir() if path.is_file())
-    print(f"Written to {out}:")
-    for path in files:
-        print(f"  {path.name}")
+    console().print(f"Written to [bold]{escape(str(out))}[/bold]")
+    for name in result.workflow_outputs:
+        print(f"  {name}.arrow, {name}.csv")
+    for node in result.views:
+        print(f"  {node}.html")
+    print("  nodes/, run.json")

@@ -86,4 +86,5 @@ def conversation_table(
 
 def empty_table() -> knext.Table:
     """A table without rows and columns."""
-    return knext.Table.from_pyarrow(pa.table({}))
+    # KNIME wants at least one column to look for the row identifiers in.
+    return knext.Table.from_pyarrow(pa.table({"<RowID>": pa.array([], pa.utf8())}))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlsplit
+from knime_ext.errors import ConfigurationError
 
 __all__ = ["check_address"]
 
@@ -13,24 +13,12 @@ def check_address(address: str) -> None:
     Raises:
         ValueError: The address cannot be one of a server, or it holds a user name or password.
     """
+    from knime_ext.mcp import URLServer
+
     if not address:
         return
     try:
-        parts = urlsplit(address)
-        host, _ = parts.hostname, parts.port
-    except ValueError as error:
-        raise ValueError(f"{_without_user(address)!r} is no web address ({error}); correct it.") from None
-    if "@" in parts.netloc:
-        raise ValueError(
-            f"The address {_without_user(address)!r} holds a user name or password, which would be stored in every "
-            "row; remove it."
-        )
-    if parts.scheme not in ("http", "https") or not host or address != address.strip():
-        raise ValueError(
-            f"{address!r} is not the address of a web server; enter it in full, such as 'https://example.com/mcp'."
-        )
-
-
-def _without_user(address: str) -> str:
-    scheme, separator, rest = address.partition("//")
-    return scheme + separator + rest.rpartition("@")[2]
+        URLServer(address)
+    except ConfigurationError as error:
+        text = str(error)
+        raise ValueError(f"{text[:1].upper()}{text[1:]}.") from None

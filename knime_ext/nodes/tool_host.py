@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from knime.types.tool import MCPTool, WorkflowTool
+    from knime.types.tool import MCPTool, Tool, WorkflowTool
     from knime_ext.mcp import MCPToolCaller
     from knime_ext.tools import ToolResult
 
@@ -31,6 +31,7 @@ class ToolHost:
         self._caller_lock = threading.Lock()
         self._caller: MCPToolCaller | None = None
         self._stack = ExitStack()
+        self._calls = 0
 
     def __enter__(self) -> ToolHost:
         return self
@@ -45,6 +46,7 @@ class ToolHost:
         self, tool: WorkflowTool, parameters: dict[str, Any], inputs: list[Any], execution_hints: dict[str, str]
     ) -> tuple[str, Sequence[Any], Sequence[str]]:
         """Runs a workflow: its message, its tables, and the identifiers of its view nodes."""
+        self._report(tool)
         if self._has_mcp:
             return self._ctx._execute_tool(tool, parameters, inputs, execution_hints)
         with self._workflow_lock:  # KNIME's way to hand tables to Java is not made for several threads
@@ -52,12 +54,14 @@ class ToolHost:
 
     def _execute_mcp_tool(self, tool: MCPTool, parameters: dict[str, Any]) -> str:
         """Calls a tool of an MCP server and waits for its text."""
+        self._report(tool)
         if self._has_mcp:
             return self._ctx._execute_mcp_tool(tool, parameters)
         return self._own_caller().text(tool, parameters)
 
     async def _acall_mcp_tool(self, tool: MCPTool, parameters: dict[str, Any]) -> ToolResult:
         """Calls a tool of an MCP server; the result keeps every content block if the host does."""
+        self._report(tool)
         rich = getattr(self._ctx, "_acall_mcp_tool", None)
         if rich is not None:
             return await rich(tool, parameters)
@@ -67,6 +71,11 @@ class ToolHost:
         from knime_ext.tools import ToolResult
 
         return ToolResult.of_text(await call_in_thread(self._ctx._execute_mcp_tool, tool, parameters))
+
+    def _report(self, tool: Tool) -> None:
+        """Shows which tool runs. How many calls will follow is unknown, so the bar slows down towards its end."""
+        self._calls += 1
+        self._ctx.set_progress(self._calls / (self._calls + 2), f"call {self._calls}: {tool.name}")
 
     def _own_caller(self) -> MCPToolCaller:
         from knime_ext.mcp import MCPToolCaller

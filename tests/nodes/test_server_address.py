@@ -16,8 +16,8 @@ def test_web_addresses_are_accepted_and_so_is_none_yet(address: str) -> None:
     "address",
     ["example.com/mcp", "ftp://example.com", "stdio:files", "http://", "https://host:port/", " http://a", "npx server"],
 )
-def test_anything_else_is_refused_with_an_example(address: str) -> None:
-    with pytest.raises(ValueError, match="correct it|such as 'https://example.com/mcp'"):
+def test_anything_else_is_refused(address: str) -> None:
+    with pytest.raises(ValueError, match="correct it"):
         check_address(address)
 
 
