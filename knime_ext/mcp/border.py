@@ -26,7 +26,7 @@ from knime_ext.errors import (
 )
 from knime_ext.mcp.exchange import Exchange
 from knime_ext.mcp.foreign_text import name_of, quotable, secrets_of
-from knime_ext.mcp.loss import is_broken_stream
+from knime_ext.mcp.loss import is_broken_stream, refuses_session
 from knime_ext.mcp.servers import Server, StdioServer
 from knime_ext.mcp.stdio import ChildNotes
 
@@ -88,7 +88,7 @@ def _innermost(error: Exception) -> Exception:
 
 
 def _explain(error: Exception, attempt: Attempt) -> MCPError:
-    for rule in (_limit, _time, _credentials, _reach, _child, _http, _content, _stream, _wire):
+    for rule in (_limit, _time, _credentials, _reach, _child, _session, _http, _content, _stream, _wire):
         explained = rule(error, attempt)
         if explained is not None:
             return explained
@@ -160,6 +160,17 @@ def _child(error: Exception, attempt: Attempt) -> MCPError | None:
     return MCPConnectionError(
         f"server {name_of(server)} {ended} while it was being started; "
         + (f"its last words: {words}" if words else "check the command of the provider")
+    )
+
+
+def _session(error: Exception, attempt: Attempt) -> MCPError | None:
+    """The second refusal in a row: the first one led to a new session."""
+    refused = isinstance(error, WireError) and refuses_session(error, attempt.exchange)
+    if attempt.setting == "connect" or not refused:
+        return None
+    return MCPSessionLost(
+        f"server {name_of(attempt.server)} ended the session before it could {attempt.what}, and a new one as "
+        "well; see its log"
     )
 
 

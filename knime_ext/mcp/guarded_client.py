@@ -20,12 +20,16 @@ __all__ = ["GuardedClient"]
 
 EVENT_STREAM = "text/event-stream"
 IDLE_SECONDS = 30.0
+SHORT_BYTES = 64 * 1024
 LISTENS = "knime_mcp_listens"
 """Extension of requests for a lasting stream, which may be silent for any time."""
 
 
-class AnswerRefused(httpx2.StreamError):
-    """An answer breaks a limit; the exchange's `breach` says which."""
+class BodyLost(httpx2.StreamError):
+    """A body that broke off or breaks a limit; the exchange's `failure` or `breach` says more.
+
+    The SDK takes this kind of error for a failure of the one request, and any other for the end of the session.
+    """
 
 
 @functools.cache
@@ -64,16 +68,16 @@ class GuardedClient(httpx2.AsyncClient):
             request.extensions = {**request.extensions, "timeout": {**times, "read": exchange.seconds}}
         try:
             response = await super().send(request, stream=True, **options)
+            self._note(response, exchange)
+            if not stream or _is_short_and_unread(response):
+                await response.aread()
+            return response
         except httpx2.TransportError as error:
             exchange.failure = error
             if not exchange.survives:
                 raise
             # An exception would end the SDK's transport and with it every other call on the session.
             return httpx2.Response(503, request=request)
-        self._note(response, exchange)
-        if not stream:
-            await response.aread()
-        return response
 
     def _note(self, response: httpx2.Response, exchange: Exchange) -> None:
         exchange.status = response.status_code
@@ -89,6 +93,12 @@ class GuardedClient(httpx2.AsyncClient):
         elif size > self._answer_bytes:
             exchange.breach = f"it sent an answer of {size} bytes, and {self._answer_bytes} are allowed"
         response.stream = _BoundedStream(response.stream, self._answer_bytes, exchange)
+
+
+def _is_short_and_unread(response: httpx2.Response) -> bool:
+    """Whether the SDK would drop this response unread, and with it a connection that could be used again."""
+    size = response.headers.get("content-length")
+    return response.status_code != 200 and size is not None and int(size) <= SHORT_BYTES
 
 
 def _is_standing_get(request: httpx2.Request) -> bool:
@@ -111,14 +121,22 @@ class _BoundedStream(httpx2.AsyncByteStream):
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         if self._exchange.breach is not None:
-            raise AnswerRefused(self._exchange.breach)
+            raise BodyLost(self._exchange.breach)
         size = 0
-        async for chunk in self._inner:
+        async for chunk in self._chunks():
             size += len(chunk)
             if size > self._limit:
                 self._exchange.breach = f"its answer is larger than the {self._limit} bytes that are allowed"
-                raise AnswerRefused(self._exchange.breach)
+                raise BodyLost(self._exchange.breach)
             yield chunk
+
+    async def _chunks(self) -> AsyncIterator[bytes]:
+        try:
+            async for chunk in self._inner:
+                yield chunk
+        except httpx2.TransportError as error:
+            self._exchange.failure = error
+            raise BodyLost("the connection broke") from error
 
     async def aclose(self) -> None:
         await self._inner.aclose()
@@ -129,7 +147,7 @@ class _EventMeter(_BoundedStream):
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         size = 0
-        async for chunk in self._inner:
+        async for chunk in self._chunks():
             size += len(chunk)
             if size > self._limit:
                 self._exchange.breach = f"it sent an event larger than the {self._limit} bytes that are allowed"

@@ -10,7 +10,7 @@ from mcp_types import CONNECTION_CLOSED
 
 from knime_ext.mcp.exchange import Exchange
 
-__all__ = ["Loss", "is_broken_stream", "loss_of"]
+__all__ = ["Loss", "is_broken_stream", "loss_of", "refuses_session"]
 
 
 class Loss(Enum):
@@ -40,7 +40,7 @@ def loss_of(error: Exception, exchange: Exchange, *, is_legacy: bool) -> Loss:
         return Loss.REFUSED if exchange.status in _REFUSING_STATUS else Loss.NONE
     if not isinstance(error, WireError):
         return Loss.NONE
-    if is_legacy and _refuses_session(error, exchange):
+    if is_legacy and refuses_session(error, exchange):
         return Loss.REFUSED
     return Loss.UNKNOWN if is_broken_stream(error) else Loss.NONE
 
@@ -53,8 +53,8 @@ def _of_http_failure(failure: Exception) -> Loss:
     return Loss.UNKNOWN
 
 
-def _refuses_session(error: WireError, exchange: Exchange) -> bool:
-    """Whether the server says that it does not know the session.
+def refuses_session(error: WireError, exchange: Exchange) -> bool:
+    """Whether the server says, in answer to a request within a session, that it does not know the session.
 
     The protocol's word for it is status 404. Servers also answer 400 (the TypeScript examples) and put all kinds of
     codes into the body (-32600, -32000, -32001), but each names the session.

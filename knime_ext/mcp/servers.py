@@ -97,9 +97,9 @@ class HTTPServer:
     """
 
     url: str
-    headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False, hash=False, kw_only=True)
-    timeouts: Timeouts = field(default=Timeouts(), kw_only=True)
-    limits: Limits = field(default=Limits(), kw_only=True)
+    headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False, hash=False)
+    timeouts: Timeouts = Timeouts()
+    limits: Limits = Limits()
 
     def __post_init__(self) -> None:
         _check_url(self.url)
@@ -129,7 +129,7 @@ class URLServer(HTTPServer):
     """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class StdioServer:
     """A server that is started as a child process and speaks over its standard input and output.
 
@@ -148,8 +148,8 @@ class StdioServer:
     args: tuple[str, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict[str, str], repr=False, hash=False)
     cwd: str | Path | None = None
-    timeouts: Timeouts = field(default=Timeouts())
-    limits: Limits = field(default=Limits())
+    timeouts: Timeouts = Timeouts()
+    limits: Limits = Limits()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "args", tuple(self.args))

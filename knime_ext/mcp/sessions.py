@@ -25,6 +25,9 @@ from knime_ext.tools import ToolResult
 
 __all__ = ["Session"]
 
+PROBE_SECONDS = 5.0
+"""How long a server may think about which era of the protocol it speaks."""
+
 T = TypeVar("T")
 _Request = Callable[[Client, Exchange], Awaitable[T]]
 
@@ -192,7 +195,7 @@ class Session:
         wrong: list[tuple[Door, Exchange]] = []
         for door in self._line.doors():
             exchange = attempt.exchange = Exchange(seconds=attempt.seconds)
-            tap = Tap(door.transport(exchange))
+            tap = Tap(door.transport(exchange), patience=_patience(attempt.seconds))
             try:
                 conversation = await Conversation.open(tap, exchange, self._mode)
             except Exception:
@@ -227,6 +230,10 @@ def _answer(exchange: Exchange) -> str:
     if exchange.status == 200:
         return "a web page" if "html" in exchange.content_type else exchange.content_type or "no content"
     return f"HTTP {exchange.status}"
+
+
+def _patience(seconds: float | None) -> float:
+    return PROBE_SECONDS if seconds is None else min(PROBE_SECONDS, seconds / 2)
 
 
 def _deadline(seconds: float | None) -> float:

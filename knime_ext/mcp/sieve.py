@@ -55,7 +55,7 @@ def sift_page(page: Mapping[str, Any], version: str) -> tuple[dict[str, Any], li
 def _with_typed_schema(tool: Any) -> Any:
     """The tool with the root type of its arguments filled in: servers leave it out for tools without arguments."""
     if not isinstance(tool, dict):
-        return cast(Any, tool)
+        return tool
     fields = cast("dict[str, Any]", tool)
     schema = fields.get("inputSchema")
     if not isinstance(schema, dict) or "type" in schema:

@@ -14,7 +14,7 @@ from typing import Any, Protocol, Self, TypeAlias
 
 import anyio
 from mcp.shared.message import SessionMessage
-from mcp_types import JSONRPCError, JSONRPCRequest, JSONRPCResponse
+from mcp_types import METHOD_NOT_FOUND, ErrorData, JSONRPCError, JSONRPCRequest, JSONRPCResponse
 from mcp_types.version import LATEST_HANDSHAKE_VERSION
 
 from knime_ext.mcp.exchange import Exchange, current_exchange, noting
@@ -57,14 +57,20 @@ Streams: TypeAlias = tuple[ReadStream, WriteStream]
 class Tap:
     """A transport around a transport.
 
+    Args:
+        transport: The inner one.
+        patience: Seconds after which a server that ignores `server/discover` is taken for one of the era before. The
+            protocol wants an error from these, but some never answer a method that they do not know.
+
     Attributes:
         ended: Set as soon as the server's side of the stream is closed.
         noise: How many times something came that is no JSON-RPC message.
         version: Protocol revision of the session, set once it is agreed on.
     """
 
-    def __init__(self, transport: AbstractAsyncContextManager[Any]) -> None:
+    def __init__(self, transport: AbstractAsyncContextManager[Any], *, patience: float = float("inf")) -> None:
         self._transport = transport
+        self._probe_deadline = anyio.current_time() + patience
         self._waiting: dict[str, tuple[str, Exchange]] = {}
         self.ended = asyncio.Event()
         self.noise = 0
@@ -82,6 +88,20 @@ class Tap:
         finally:
             self.ended.set()
 
+    @property
+    def patience_left(self) -> float:
+        """Seconds until the probe for the protocol's era is given up."""
+        return self._probe_deadline - anyio.current_time()
+
+    def give_up_probe(self) -> SessionMessage | None:
+        """The answer that the server should have given to the probe, if it is still waited for."""
+        self._probe_deadline = float("inf")
+        for number, (method, _) in self._waiting.items():
+            if method == "server/discover":
+                error = ErrorData(code=METHOD_NOT_FOUND, message="the server did not answer the probe")
+                return SessionMessage(JSONRPCError(jsonrpc="2.0", id=int(number), error=error))
+        return None
+
     def outgoing(self, item: SessionMessage) -> Exchange:
         """The notes to take on a message while it is sent; an answer to it will find them again."""
         if not isinstance(item.message, JSONRPCRequest):
@@ -97,6 +117,7 @@ class Tap:
             return item
         if not isinstance(item.message, JSONRPCResponse | JSONRPCError):
             return item
+        self._probe_deadline = float("inf")
         method, exchange = self._waiting.pop(str(item.message.id), ("", None))
         if exchange is None or isinstance(item.message, JSONRPCError):
             return item
@@ -137,7 +158,9 @@ class _TappedReads(_Tapped):
 
     async def receive(self) -> SessionMessage | Exception:
         try:
-            return self._tap.incoming(await self._inner.receive())
+            with anyio.move_on_after(self._tap.patience_left):
+                return self._tap.incoming(await self._inner.receive())
+            return self._tap.give_up_probe() or self._tap.incoming(await self._inner.receive())
         except (anyio.EndOfStream, anyio.ClosedResourceError, anyio.BrokenResourceError):
             self._tap.ended.set()
             raise

@@ -4,6 +4,7 @@ The HTTP transports take a free port and print `ready PORT` once they listen.
 """
 
 import asyncio
+import json
 import os
 import socket
 import sys
@@ -68,6 +69,12 @@ async def wait(name: str) -> str:
 def cancellations() -> list[str]:
     """Which waits have been cancelled."""
     return cancelled
+
+
+@server.tool()
+def same(value: Any) -> str:
+    """The value as JSON."""
+    return json.dumps(value)
 
 
 @server.tool()
