@@ -35,8 +35,12 @@ class Terminated(KeyboardInterrupt):
 
 
 def _exit_code(error: KnimeExtError) -> int:
-    bad_input = ConfigurationError | InvalidArguments | UnknownTool | WorkflowError
-    return 2 if isinstance(error, bad_input) and not isinstance(error, NodeFailed) else 1
+    if isinstance(error, NodeFailed):
+        from knime_ext.runtime import RunFailed
+
+        # A node that cannot be configured fails before anything has run.
+        return 1 if isinstance(error, RunFailed) else 2
+    return 2 if isinstance(error, ConfigurationError | InvalidArguments | UnknownTool | WorkflowError) else 1
 
 
 def _terminate(signum: int, frame: FrameType | None) -> None:

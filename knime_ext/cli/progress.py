@@ -6,13 +6,13 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID, TextColumn
 from rich.text import Text
 
-from knime_ext.cli.terminal import console, is_terminal
+from knime_ext.cli.terminal import console, counted, is_terminal
 from knime_ext.runtime.events import (
     Event,
     NodeFailed,
@@ -30,17 +30,9 @@ if TYPE_CHECKING:
 __all__ = ["sizes", "watched"]
 
 
-class _Printer(Protocol):
-    def __call__(self, event: Event) -> None: ...
-
-
 def sizes(tables: Sequence[PortSize]) -> str:
     """The sizes of a node's tables, such as "8 rows × 3 columns"."""
-    return ", ".join(f"{_count(table.rows, 'row')} × {_count(table.columns, 'column')}" for table in tables)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+    return ", ".join(f"{counted(table.rows, 'row')} × {counted(table.columns, 'column')}" for table in tables)
 
 
 def _line(event: Event) -> str | None:

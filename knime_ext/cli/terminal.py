@@ -6,7 +6,7 @@ import sys
 
 from rich.console import Console
 
-__all__ = ["console", "is_terminal"]
+__all__ = ["console", "counted", "is_terminal"]
 
 _UNBROKEN = 100_000
 
@@ -29,3 +29,8 @@ def console(*, stderr: bool = False) -> Console:
     if is_terminal(stderr=stderr):
         return _Console(stderr=stderr, highlight=False, emoji=False)
     return _Console(stderr=stderr, highlight=False, emoji=False, width=_UNBROKEN, soft_wrap=True)
+
+
+def counted(number: int, noun: str) -> str:
+    """A number with its noun: "1 row", "2 rows"."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from knime_ext.cli.arguments import schema_types
-from knime_ext.cli.terminal import console, is_terminal
+from knime_ext.cli.terminal import console, counted, is_terminal
 
 if TYPE_CHECKING:
     from knime_ext.mcp import Listing
@@ -58,7 +58,7 @@ def print_listing(listing: Listing) -> None:
     for definition in listing.definitions:
         name = definition.wire_name or definition.name
         table.add_row(escape(name), escape(_first_line(definition.description)), _arguments(definition.parameters))
-    out.print(f"[bold]{escape(who)}[/bold]: {len(listing.definitions)} tools, MCP {listing.era or '?'}")
+    out.print(f"[bold]{escape(who)}[/bold]: {counted(len(listing.definitions), 'tool')}, MCP {listing.era or '?'}")
     out.print()
     out.print(table)
 

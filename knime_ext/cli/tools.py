@@ -90,13 +90,14 @@ def export_tools(
 ) -> None:
     """Write the tools of a server to an Arrow file with the one column "Tool"."""
     with ends_well(ctx.obj):
+        from knime_ext.cli.terminal import counted
         from knime_ext.cli.tool_file import write_tools
         from knime_ext.mcp import MCPToolCaller, tools_from_listing
 
         with MCPToolCaller() as caller:
             tools = tools_from_listing(_listing(caller, url, timeout))
         write_tools(tools, file)
-        print(f"{len(tools)} tools written to {file}")
+        print(f"{counted(len(tools), 'tool')} written to {file}")
 
 
 def _listing(caller: MCPToolCaller, url: str, timeout: float) -> Listing:

@@ -14,7 +14,7 @@ from rich.table import Table as RichTable
 from knime_ext.cli.conversation import print_conversation
 from knime_ext.cli.conversation_cells import messages_in, tool_kinds
 from knime_ext.cli.progress import watched
-from knime_ext.cli.terminal import console
+from knime_ext.cli.terminal import console, counted
 from knime_ext.runtime import load_workflow, run_workflow
 from knime_ext.runtime.readable_cells import csv_columns
 
@@ -89,7 +89,7 @@ def _print_table(name: str, table: Table) -> None:
     for row in zip(*columns.values(), strict=True):
         shown.add_row(*map(_cell, row))
     more = f", the first {_SHOWN_ROWS}" if table.num_rows > _SHOWN_ROWS else ""
-    out.print(f"[bold]{escape(name)}[/bold] [dim]({table.num_rows:,} rows{more})[/dim]")
+    out.print(f"[bold]{escape(name)}[/bold] [dim]({counted(table.num_rows, 'row')}{more})[/dim]")
     out.print(shown)
     out.print()
 
