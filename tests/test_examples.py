@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import threading
@@ -58,6 +59,13 @@ def _address(process: subprocess.Popen[str]) -> str:
     found = re.fullmatch(r"listening on (http://127\.0\.0\.1:\d+/\w+)\n", line)
     assert found, f"unexpected first line {line!r}"
     return found[1]
+
+
+@pytest.fixture(scope="module")
+def orders_server() -> Generator[str]:
+    """Address of the orders-agent's server, which serves all tests of this file."""
+    with serving(EXAMPLES / "orders-agent" / "server.py") as address:
+        yield address
 
 
 def run(path: Path, **more: Any) -> RunResult:
@@ -253,6 +261,27 @@ def test_the_orders_server_lists_and_calls_its_tools(examples: Path, transport: 
         assert called(tools[2], start="2026-02-01", end="2026-03-01")["days"] == 28
 
 
+def test_the_orders_server_serves_over_stdio_too(examples: Path) -> None:
+    from knime_ext.mcp import MCPToolCaller, StdioServer, tools_from_listing
+
+    script = str(examples / "orders-agent" / "server.py")
+    server = StdioServer(name="orders", command=sys.executable, args=(script, "--transport", "stdio"))
+    with MCPToolCaller(providers={"orders": server}) as caller:
+        days = tools_from_listing(caller.list_tools([server])[0])[2]
+        assert days.server_uri == "stdio:orders"
+        assert json.loads(caller.text(days, {"start": "2026-01-01", "end": "2026-01-08"}))["days"] == 7
+
+
+@pytest.mark.parametrize("script", ["orders-agent/server.py", "two-servers/units_server.py"])
+def test_a_port_that_is_taken_is_explained_in_one_line(script: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        command = [sys.executable, str(EXAMPLES / script), "--port", port]
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 1
+    assert ended.stderr == f"cannot listen on port {port}, it is in use or not allowed; choose another with --port\n"
+
+
 def listed(address: str) -> list[MCPTool]:
     from knime_ext.mcp import MCPToolCaller, URLServer, tools_from_listing
 
@@ -270,10 +299,11 @@ def called(tool: MCPTool, **arguments: Any) -> dict[str, Any]:
 # orders-agent: the whole
 
 
-def test_the_agent_answers_with_a_workflow_and_a_tool_of_the_server(examples: Path, tmp_path: Path) -> None:
-    folder = examples / "orders-agent"
-    with serving(folder / "server.py") as address:
-        result = run(folder / "workflow.json", settings={"provider.server_url": address}, out=tmp_path / "out")
+def test_the_agent_answers_with_a_workflow_and_a_tool_of_the_server(
+    examples: Path, tmp_path: Path, orders_server: str
+) -> None:
+    path = examples / "orders-agent" / "workflow.json"
+    result = run(path, settings={"provider.server_url": orders_server}, out=tmp_path / "out")
     (first, revenue), (second, conversion) = calls(result)
     assert (first, revenue["data_inputs"]) == ("customer_revenue", {"orders": 0})
     assert second in ("Convert currency", "convert_currency")
@@ -288,15 +318,31 @@ def test_the_agent_answers_with_a_workflow_and_a_tool_of_the_server(examples: Pa
         assert (tmp_path / "out" / name).stat().st_size > 0
 
 
-def test_other_orders_give_another_answer(examples: Path) -> None:
+def test_other_orders_give_another_answer(examples: Path, orders_server: str) -> None:
     folder = examples / "orders-agent"
     with (folder / "orders.csv").open("a", encoding="utf-8") as file:
         file.write("Café Lumière,Espresso machine,10,1249.00,France,2026-07-01\n")
-    with serving(folder / "server.py") as address:
-        result = run(folder / "workflow.json", settings={"provider.server_url": address})
+    result = run(folder / "workflow.json", settings={"provider.server_url": orders_server})
     assert calls(result)[1][1]["amount"] == 26906.0
     assert "Café Lumière" in texts(result)[-1]
     assert "23139.16" in texts(result)[-1].replace(",", "")
+
+
+@pytest.mark.parametrize(
+    ("question", "tools", "answer"),
+    [
+        ("Which country has the highest revenue in the orders?", ["orders_by_country"], "21191.50"),
+        ("Which product sells best in the orders?", ["product_sales"], "Coffee beans 1 kg"),
+        ("How many days are between 2026-01-01 and 2026-03-01?", ["Days between"], "59"),
+    ],
+)
+def test_other_questions_are_answered_by_other_tools(
+    examples: Path, orders_server: str, question: str, tools: list[str], answer: str
+) -> None:
+    settings = {"provider.server_url": orders_server, "agent.user_message": question}
+    result = run(examples / "orders-agent" / "workflow.json", settings=settings)
+    assert [name for name, _ in calls(result)] == tools
+    assert answer in texts(result)[-1]
 
 
 def test_without_the_server_the_run_fails_and_names_its_address(examples: Path) -> None:
@@ -308,10 +354,9 @@ def test_without_the_server_the_run_fails_and_names_its_address(examples: Path) 
     assert caught.value.node == "provider"
 
 
-def test_the_agents_tools_are_of_both_kinds_in_one_column(examples: Path) -> None:
-    folder = examples / "orders-agent"
-    with serving(folder / "server.py") as address:
-        result = run(folder / "workflow.json", settings={"provider.server_url": address})
+def test_the_agents_tools_are_of_both_kinds_in_one_column(examples: Path, orders_server: str) -> None:
+    path = examples / "orders-agent" / "workflow.json"
+    result = run(path, settings={"provider.server_url": orders_server})
     table: pa.Table = result.table("tools").to_pyarrow()
     tools: list[Tool] = table.column("Tool").to_pylist()
     assert table.column_names == ["<RowID>", "Tool"]
@@ -321,12 +366,11 @@ def test_the_agents_tools_are_of_both_kinds_in_one_column(examples: Path) -> Non
 # two-servers
 
 
-def test_tools_of_two_servers_are_filtered_by_name_and_the_agent_calls_the_right_one(examples: Path) -> None:
-    folder = examples / "two-servers"
-    with (
-        serving(examples / "orders-agent" / "server.py") as money,
-        serving(folder / "units_server.py") as units,
-    ):
+def test_tools_of_two_servers_are_filtered_by_name_and_the_agent_calls_the_right_one(
+    examples: Path, orders_server: str
+) -> None:
+    folder, money = examples / "two-servers", orders_server
+    with serving(folder / "units_server.py") as units:
         result = run(folder / "workflow.json", settings={"money.server_url": money, "units.server_url": units})
         everything: list[MCPTool] = result.workflow_outputs["all-tools"].to_pyarrow().column("Tool").to_pylist()
         days = [tool for tool in everything if tool.tool_name == "days_between"]

@@ -127,7 +127,12 @@ def serve_http(transport: str, port: int) -> None:
     The socket is opened first: whoever reads the line that this prints can connect, whatever the port.
     """
     app, path = (server.sse_app(), "/sse") if transport == "sse" else (server.streamable_http_app(), "/mcp")
-    listener = socket.create_server(("127.0.0.1", port))
+    try:
+        listener = socket.create_server(("127.0.0.1", port))
+    except OSError:
+        raise SystemExit(
+            f"cannot listen on port {port}, it is in use or not allowed; choose another with --port"
+        ) from None
     print(f"listening on http://127.0.0.1:{listener.getsockname()[1]}{path}", flush=True)
     config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1)
     uvicorn.Server(config).run(sockets=[listener])

@@ -95,7 +95,12 @@ def main() -> None:
         server.run("stdio")
         return
     app, path = (server.sse_app(), "/sse") if arguments.transport == "sse" else (server.streamable_http_app(), "/mcp")
-    listener = socket.create_server(("127.0.0.1", arguments.port))
+    try:
+        listener = socket.create_server(("127.0.0.1", arguments.port))
+    except OSError as error:
+        raise SystemExit(
+            f"cannot listen on port {arguments.port} ({error.strerror}); choose another one with --port"
+        ) from None
     print(f"listening on http://127.0.0.1:{listener.getsockname()[1]}{path}", flush=True)
     uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1)).run(sockets=[listener])
 
