@@ -44,7 +44,8 @@ def read_table(path: str | os.PathLike[str]) -> Table:
         with pa.memory_map(str(path)) as source, pa.ipc.open_file(source) as reader:
             data = reader.read_all()
     except OSError as error:
-        raise ConfigurationError(f"cannot read the table {str(path)!r}: {error.strerror or error}") from error
+        reason = os.strerror(error.errno) if error.errno else str(error)
+        raise ConfigurationError(f"cannot read the table {str(path)!r}: {reason}; check the path") from error
     except pa.ArrowInvalid as error:
         raise ConfigurationError(
             f"{str(path)!r} is no Arrow IPC file; write it with write_table, or pyarrow.ipc.new_file"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from knime_ext.runtime.knext.groups import GroupMember
+from knime_ext.runtime.knext.groups import ParameterGroup
 from knime_ext.runtime.knext.member_tree import members_of
 from knime_ext.runtime.knext.parameter import Member, Parameter
 from knime_ext.runtime.knext.parameter_array import ParameterArray
@@ -37,7 +37,7 @@ def ui_schema(node: object, context: Any) -> dict[str, Any]:
 
     Args:
         node: Instance or class of a node.
-        context: The `DialogCreationContext`, or None where no dialog is open.
+        context: The `DialogCreationContext`: choices, columns and rules depend on it.
     """
     return {"type": "VerticalLayout", "elements": _UISchema(node, context).elements(node, (node,), _ROOT)}
 
@@ -64,7 +64,7 @@ class _UISchema:
 
     def _content(self, scope: str, member: Member, around: tuple[object, ...]) -> dict[str, Any]:
         options = {"isAdvanced": True} if member.is_advanced else {}
-        if isinstance(member, GroupMember):
+        if isinstance(member, ParameterGroup):
             inner = self.elements(member.template, (*around, member.template), f"{scope}/properties")
             layout = {"type": member.layout_direction.value, "elements": inner}
             return {"type": "Section", "label": member.label, "options": options, "elements": [layout]}
@@ -86,7 +86,7 @@ class _UISchema:
         for name, member in members_of(owner).items():
             if member is subject and wanted in (None, owner):
                 return f"{scope}/{name}"
-            if isinstance(member, GroupMember):
+            if isinstance(member, ParameterGroup):
                 found = self._search(member.template, subject, wanted, f"{scope}/{name}/properties")
                 if found:
                     return found

@@ -1,8 +1,8 @@
 """Parameter groups: classes of parameters that a node has as one attribute.
 
 A group object on a node's class is a template. Reading the attribute gives a copy that is bound to the values of
-that node, so one template serves all nodes. What the framework knows about a group is kept in a `GroupMember`
-beside it, so that a group may have members with any name.
+that node, so one template serves all nodes. What the framework knows about a group is kept in a `ParameterGroup`
+beside the object, so that the members may have any name.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from knime_ext.runtime.knext.member_tree import current_members, load_members, m
 from knime_ext.runtime.knext.parameter import Member, Parameter, Values, values_of
 from knime_ext.runtime.knext.version import Version
 
-__all__ = ["GroupMember", "LayoutDirection", "ParameterGroup", "parameter_group"]
+__all__ = ["GroupAttributes", "LayoutDirection", "ParameterGroup", "members_of", "parameter_group"]
 
 Group = TypeVar("Group")
 
@@ -32,7 +32,7 @@ class LayoutDirection(Enum):
     HORIZONTAL = "HorizontalLayout"
 
 
-class GroupMember(Member):
+class ParameterGroup(Member):
     """A parameter group as a part of the settings.
 
     Attributes:
@@ -55,7 +55,11 @@ class GroupMember(Member):
 
     def own_values(self, values: Values, name: str) -> Values:
         """The values of the members; at first those that the template has."""
-        return values.setdefault(name, deepcopy(values_of(self.template)))
+        if name not in values:
+            own = values_of(self.template)
+            # A group that a node's constructor made belongs to that node alone: it keeps its values itself.
+            values[name] = deepcopy(own) if self.name else own
+        return values[name]
 
     def read(self, values: Values, name: str) -> Any:
         """A copy of the group that is bound to the values of a node."""
@@ -66,7 +70,7 @@ class GroupMember(Member):
     def to_json(self, values: Values, name: str) -> dict[str, Any]:
         """The settings of all members."""
         own = self.own_values(values, name)
-        return {key: member.to_json(own, key) for key, member in members_of(self.template).items()}
+        return {key: member.to_json(own, key) for key, member in members_of(self).items()}
 
     def load(self, values: Values, name: str, settings: Any, version: Version | None = None) -> None:
         """Checks and takes the settings of all members, then checks them together."""
@@ -86,28 +90,28 @@ class GroupMember(Member):
     def set_default(self, values: Values, name: str, version: Version | None = None) -> None:
         """Takes the defaults of all members for a version of the extension."""
         own = self.own_values(values, name)
-        for key, member in members_of(self.template).items():
+        for key, member in members_of(self).items():
             member.set_default(own, key, version)
 
     def json_schema(self, context: Any) -> dict[str, Any]:
         """JSON Schema of the settings of all members."""
-        properties = {key: member.json_schema(context) for key, member in current_members(self.template)}
+        properties = {key: member.json_schema(context) for key, member in current_members(self)}
         return {"type": "object", "properties": properties}
 
 
-class ParameterGroup:
+class GroupAttributes:
     """What `parameter_group` adds to a class.
 
     Members are attributes: those of the class are descriptors, those that the constructor has made are found here.
     """
 
     __knext_group__ = True
-    __member__: GroupMember
+    __member__: ParameterGroup
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> ParameterGroup:
+    def __new__(cls, *args: Any, **kwargs: Any) -> GroupAttributes:
         """A group whose members have their defaults."""
         group = super().__new__(cls)
-        vars(group).update(__parameters__={}, __composed__={}, __member__=GroupMember(group))
+        vars(group).update(__parameters__={}, __composed__={}, __member__=ParameterGroup(group))
         return group
 
     def __set_name__(self, owner: type, name: str) -> None:
@@ -195,7 +199,7 @@ def parameter_group(
         _check_constructor(template)
         construct_template: Callable[..., None] = template.__init__
 
-        def construct(self: ParameterGroup, *args: Any, **kwargs: Any) -> None:
+        def construct(self: GroupAttributes, *args: Any, **kwargs: Any) -> None:
             options = {name: kwargs.pop(name) for name in _OPTIONS if name in kwargs}
             construct_template(self, *args, **kwargs)
             member = self.__member__
@@ -206,7 +210,7 @@ def parameter_group(
             member.validator = options.get("validator", member.validator)
             member.layout_direction = layout_direction
 
-        bases = cast("tuple[type, ...]", (template, ParameterGroup))
+        bases = cast("tuple[type, ...]", (template, GroupAttributes))
         body = {"__init__": construct, "__doc__": template.__doc__, "__module__": template.__module__}
         group = type(template.__name__, bases, {**body, "__qualname__": template.__qualname__})
         return cast("type[Group]", group)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, cast
 
 from knime_ext.runtime.knext.parameter import Member, Values
 from knime_ext.runtime.knext.version import Version, extension_version
@@ -47,6 +47,8 @@ def member_behind(value: object) -> Member | None:
 
 def members_of(owner: object) -> dict[str, Member]:
     """Parameters and groups of a node, a group or a class, by attribute name in the order of the settings."""
+    if isinstance(owner, Member):
+        owner = getattr(owner, "template", owner)
     cls = owner if isinstance(owner, type) else type(owner)
     found: dict[str, Member] = {}
     for base in cls.__mro__:
@@ -55,8 +57,15 @@ def members_of(owner: object) -> dict[str, Member]:
             if member is not None:
                 found.setdefault(name, member)
     if not isinstance(owner, type):
-        found.update(getattr(owner, "__dict__", {}).get("__composed__", {}))
+        found.update(_members_in(cast("dict[str, Any]", getattr(owner, "__dict__", {}))))
     return found
+
+
+def _members_in(attributes: dict[str, Any]) -> dict[str, Member]:
+    """Members that a constructor has made: a group keeps them apart, in a node they are plain attributes."""
+    if "__composed__" in attributes:
+        return attributes["__composed__"]
+    return {name: member for name, value in attributes.items() if (member := member_behind(value)) is not None}
 
 
 def current_members(owner: object) -> Iterator[tuple[str, Member]]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Generic, Self, TypeVar, cast, overload
 
-from knime_ext.runtime.knext.groups import GroupMember, LayoutDirection, ParameterGroup
+from knime_ext.runtime.knext.groups import GroupAttributes, LayoutDirection, ParameterGroup
 from knime_ext.runtime.knext.member_tree import members_of
 from knime_ext.runtime.knext.option_texts import with_options
 from knime_ext.runtime.knext.parameter import Parameter, Values, values_of
@@ -47,7 +47,7 @@ class ParameterArray(Parameter[list[Group]], Generic[Group]):
         button_text: str | None = None,
         array_title: str | None = None,
     ) -> None:
-        self._entry = cast("ParameterGroup", parameters).__member__
+        self._entry = cast("GroupAttributes", parameters).__member__
         self._allow_reorder = allow_reorder
         self._layout_direction = layout_direction
         self._button_text = button_text
@@ -55,9 +55,9 @@ class ParameterArray(Parameter[list[Group]], Generic[Group]):
         super().__init__(label, description, [], validator, since_version, is_advanced)
 
     def _members(self) -> dict[str, Parameter[Any]]:
-        members = members_of(self._entry.template)
+        members = members_of(self._entry)
         for name, member in members.items():
-            if isinstance(member, (GroupMember, ParameterArray)):
+            if isinstance(member, (ParameterGroup, ParameterArray)):
                 raise ValueError(f"the entries of a parameter array cannot hold groups or arrays, as {name!r} is one")
         return cast("dict[str, Parameter[Any]]", members)
 
@@ -70,6 +70,9 @@ class ParameterArray(Parameter[list[Group]], Generic[Group]):
             return self
         return [self._bound(entry) for entry in self.read(values_of(obj), self.name)]
 
+    def __set__(self, obj: object, value: Sequence[Group | dict[str, Any]]) -> None:
+        self.assign(values_of(obj), self.name, value)
+
     def _bound(self, entry: Any) -> Any:
         return self._entry.read({"entry": entry}, "entry")
 
@@ -78,7 +81,7 @@ class ParameterArray(Parameter[list[Group]], Generic[Group]):
         entries: Any = value
         if isinstance(value, list):
             entries = [
-                dict(values_of(entry)) if isinstance(entry, ParameterGroup) else entry
+                dict(values_of(entry)) if isinstance(entry, GroupAttributes) else entry
                 for entry in cast("list[Any]", value)
             ]
         super().assign(values, name, entries)

@@ -7,9 +7,9 @@ from copy import deepcopy
 from typing import Any, cast
 
 from knime_ext.runtime.knext.errors import InvalidParametersError
-from knime_ext.runtime.knext.groups import GroupMember
+from knime_ext.runtime.knext.groups import ParameterGroup
 from knime_ext.runtime.knext.member_tree import SettingRefused, current_members, load_members, members_of
-from knime_ext.runtime.knext.parameter import Member, Parameter, values_of
+from knime_ext.runtime.knext.parameter import Member, Parameter, Values, values_of
 from knime_ext.runtime.knext.version import Version
 from knime_ext.runtime.nearest import did_you_mean
 
@@ -45,7 +45,16 @@ def set_parameters(
         load_members(node, values, tree, version)
     except SettingRefused as refused:
         raise InvalidParametersError(f"parameter {'.'.join(refused.path)!r}: {refused.reason}") from refused
-    values_of(node).update(values)
+    _replace(values_of(node), values)
+
+
+def _replace(old: Values, new: Values) -> None:
+    """Takes over values in place, because groups that were read before share the dicts."""
+    for name, value in new.items():
+        if isinstance(value, dict) and isinstance(old.get(name), dict):
+            _replace(old[name], cast("Values", value))
+        else:
+            old[name] = value
 
 
 def _refuse_unknown(owner: object, tree: Any, path: tuple[str, ...]) -> None:
@@ -60,7 +69,7 @@ def _refuse_unknown(owner: object, tree: Any, path: tuple[str, ...]) -> None:
             repair = did_you_mean(name, members, kind="parameters")
             raise InvalidParametersError(f"there is no parameter {name!r}{place}; {repair}")
         member = members[name]
-        if isinstance(member, GroupMember):
+        if isinstance(member, ParameterGroup):
             _refuse_unknown(member.template, value, (*path, name))
 
 
@@ -76,8 +85,8 @@ def parameter_schema(node: object, context: Any = None) -> dict[str, Any]:
 
 def _description(name: str, member: Member) -> dict[str, Any]:
     about: dict[str, Any] = {"key": name, "name": member.label, "is_advanced": member.is_advanced}
-    if isinstance(member, GroupMember):
-        children = [_description(key, child) for key, child in members_of(member.template).items()]
+    if isinstance(member, ParameterGroup):
+        children = [_description(key, child) for key, child in members_of(member).items()]
         return {**about, "description": member.description, "parameters": children}
     if isinstance(member, Parameter):
         return {**about, "description": inspect.cleandoc(member.full_description(None))}
