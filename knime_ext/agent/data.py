@@ -187,6 +187,8 @@ def _data_line(line: str) -> DataLine | None:
     try:
         item = json.loads(line)
         columns = {str(name): str(kind) for name, kind in item["columns"].items()}
-        return DataLine(id=int(item["id"]), name=item["name"], description=item["description"], columns=columns)
+        return DataLine(
+            id=int(item["id"]), name=str(item["name"]), description=str(item["description"]), columns=columns
+        )
     except (ValueError, KeyError, TypeError, AttributeError):
         return None

@@ -155,11 +155,14 @@ def next_step(
 
 
 def _limit_reached(budget: Budget) -> LimitReached:
-    count = f"{budget.turns} turn{'' if budget.turns == 1 else 's'}"
     return LimitReached(
-        f"the budget of {count} is used up and the model still asks for tools; raise the limit, "
+        f"the budget of {_turns(budget)} is used up and the model still asks for tools; raise the limit, "
         "or let the model answer without tools when it is reached."
     )
+
+
+def _turns(budget: Budget) -> str:
+    return f"{budget.turns} turn{'' if budget.turns == 1 else 's'}"
 
 
 def _finish_reason(reply: AIMessage) -> str:
@@ -202,6 +205,6 @@ def _rejected(reply: AIMessage) -> tuple[ToolMessage, ...]:
 
 
 def _refusals(reply: AIMessage, budget: Budget) -> tuple[ToolMessage, ...]:
-    text = f"not called: the budget of {budget.turns} turns with tools is used up. Answer with what you have."
+    text = f"not called: the budget of {_turns(budget)} with tools is used up. Answer with what you have."
     calls = [(call["id"], call["name"]) for call in [*reply.tool_calls, *reply.invalid_tool_calls]]
     return tuple(error_message(identifier or "", name, text) for identifier, name in calls)

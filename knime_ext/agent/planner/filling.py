@@ -130,8 +130,7 @@ def _same_thing(values: Sequence[Value], position: int) -> set[int]:
 
 
 def _overlap(one: Value, other: Value) -> bool:
-    first, second = str(one.value), str(other.value)
-    return one.start < other.start + len(second) and other.start < one.start + len(first) and first != second
+    return one.start < other.end and other.start < one.end and one.value != other.value
 
 
 def _as_typed(slot: Slot, value: Any) -> Any:

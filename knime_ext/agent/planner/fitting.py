@@ -19,7 +19,7 @@ RANK_SCORES = (2.0, 0.5, 1.0, 0.2)
 STRONG, FAIR, WEAK = 3.0, 2.0, 1.0
 
 _MONEY = frozenset(map(stem, ("amount", "money", "price", "value", "cost", "total", "budget", "balance")))
-_COUNT = frozenset(map(stem, ("top", "limit", "count", "number", "max", "maximum", "n", "size")))
+_COUNT = frozenset(map(stem, ("top", "limit", "count", "number", "max", "maximum", "min", "minimum", "n", "size")))
 _COUNTED = frozenset(map(stem, ("top", "first", "last", "best", "next", "limit", "least")))
 _DATE = frozenset(map(stem, ("date", "day", "when", "deadline", "since", "until", "birthday")))
 _FREE_TEXT = frozenset(

@@ -51,6 +51,11 @@ class Token:
     text: str
     start: int
 
+    @property
+    def end(self) -> int:
+        """Where it ends."""
+        return self.start + len(self.text)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Value:
@@ -60,6 +65,7 @@ class Value:
         kind: "number", "currency", "date", "email", "url", "quoted", "name", "code", "phrase" or "json".
         value: The value itself.
         start: Where it begins in its text.
+        end: Where it ends.
         preposition: The preposition before it, if any.
         near: Stems of the words around it, or of the keys above it in JSON.
         unit: Currency code or unit (stem) of a number.
@@ -71,6 +77,7 @@ class Value:
     kind: str
     value: Any
     start: int = 0
+    end: int = 0
     preposition: str = ""
     near: frozenset[str] = frozenset()
     unit: str = ""
@@ -132,6 +139,7 @@ def _values_at(tokens: Sequence[Token], index: int) -> Iterator[Value]:
         kind=token.kind,
         value=token.text,
         start=token.start,
+        end=token.end,
         preposition=_preposition(tokens, index),
         near=_near(tokens, index),
     )
@@ -242,6 +250,7 @@ def _names(tokens: Sequence[Token]) -> Iterator[Value]:
                 kind="name",
                 value=text,
                 start=tokens[index].start,
+                end=tokens[end - 1].end,
                 preposition=_preposition(tokens, index),
                 near=_near(tokens, index),
             )
@@ -280,6 +289,7 @@ def _phrases(tokens: Sequence[Token]) -> Iterator[Value]:
                 kind="phrase",
                 value=text,
                 start=words[0].start,
+                end=words[-1].end,
                 preposition=token.text.lower(),
                 near=_near(tokens, index),
             )
