@@ -128,7 +128,7 @@ def test_a_listener_that_fails_does_not_disturb_the_run(caplog: pytest.LogCaptur
     assert "broken listener" in caplog.text
 
 
-# --- failures -----------------------------------------------------------------------------------------------------
+# --- failures ---
 
 
 FORK = workflow(
@@ -197,7 +197,7 @@ def test_wrong_outputs_are_explained(how: str, reason: str):
     assert failure(workflow({"bad": ("Fail", {"how": how})})).reason == reason
 
 
-# --- bad input: nothing executes, nothing is written ---------------------------------------------------------------
+# --- bad input: nothing executes, nothing is written ---
 
 
 def refused(flow: Workflow, tmp_path: Path, **options: Any) -> str:
@@ -278,7 +278,7 @@ def test_an_empty_workflow_runs():
     assert run(workflow({})).state == "succeeded"
 
 
-# --- flow variables -------------------------------------------------------------------------------------------------
+# --- flow variables ---
 
 
 def test_a_flow_variable_controls_a_parameter():
@@ -326,7 +326,7 @@ def test_a_controlling_variable_that_does_not_arrive_is_named(tmp_path: Path):
     )
 
 
-# --- cancel ---------------------------------------------------------------------------------------------------------
+# --- cancel ---
 
 
 def test_cancel_stops_running_nodes_and_starts_no_others(tmp_path: Path):
@@ -401,7 +401,7 @@ def test_no_thread_is_left_behind():
     assert threading.active_count() == before
 
 
-# --- secrets --------------------------------------------------------------------------------------------------------
+# --- secrets ---
 
 
 def test_a_password_appears_in_no_message_and_no_file(tmp_path: Path):
@@ -414,7 +414,7 @@ def test_a_password_appears_in_no_message_and_no_file(tmp_path: Path):
     assert "correct-horse" not in (tmp_path / "run.json").read_text("utf-8")
 
 
-# --- size -----------------------------------------------------------------------------------------------------------
+# --- size ---
 
 
 def test_a_table_of_a_hundred_thousand_rows_passes_a_chain_of_nodes():
