@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
@@ -36,7 +36,7 @@ def orders_agent() -> Path:
 
 
 @contextmanager
-def running_server(script: Path) -> Iterator[str]:
+def running_server(script: Path) -> Generator[str]:
     """Runs an MCP server on a free port of this machine for the time of the block, and stops it whatever happens.
 
     Args:

@@ -12,7 +12,7 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from types import FrameType
 
@@ -57,7 +57,7 @@ def _capitalised(text: str) -> str:
 
 
 @contextmanager
-def ends_well(debug: bool) -> Iterator[None]:
+def ends_well(debug: bool) -> Generator[None]:
     """Ends the command with the right exit code whatever happens in the block.
 
     Args:

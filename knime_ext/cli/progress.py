@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -109,11 +109,11 @@ class _Bars:
             case _:
                 return
 
-    def _update(self, node: str, completed: float | None = None, **fields: str) -> None:
+    def _update(self, node: str, *, note: str, state: str = "", completed: float | None = None) -> None:
         task = self._tasks.get(node)
         if task is not None:
-            self._progress.update(task, completed=completed, **fields)
-            if "state" in fields:
+            self._progress.update(task, completed=completed, note=note, state=state)
+            if state:
                 self._progress.stop_task(task)
 
     def _skipped(self, node: str, because: str) -> None:
@@ -125,7 +125,7 @@ class _Bars:
 
 
 @contextmanager
-def watched() -> Iterator[Callable[[Event], None]]:
+def watched() -> Generator[Callable[[Event], None]]:
     """Gives a function that shows events as they come; may be called from any thread."""
     if not is_terminal(stderr=True):
         yield _print_line

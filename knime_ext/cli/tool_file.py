@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
-import pyarrow.ipc
+from pyarrow import ipc
 
 from knime_ext.runtime.atomic import atomic_file
 from knime_ext.runtime.knext.value_types import TOOL_FACTORY, logical_type_text
@@ -29,5 +29,5 @@ def write_tools(tools: Sequence[Tool], path: Path) -> None:
     # The extension type as metadata of the field: whoever knows the type gets it, everybody else gets the struct.
     marks = {"ARROW:extension:name": "knime.logical_type", "ARROW:extension:metadata": logical_type_text(TOOL_FACTORY)}
     schema = pa.schema([pa.field("Tool", column.type, metadata=marks)])
-    with atomic_file(path) as partial, pa.ipc.new_file(partial, schema) as writer:
+    with atomic_file(path) as partial, ipc.new_file(partial, schema) as writer:
         writer.write_batch(pa.record_batch([column], schema=schema))

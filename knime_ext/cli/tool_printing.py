@@ -27,7 +27,7 @@ def _first_line(text: str) -> str:
 def _type_name(schema: Any, root: Mapping[str, Any]) -> str:
     """The types of one argument in a word or two, such as "string" or "list of integer"."""
     types = [name for name in schema_types(schema, root) if name != "null"] or ["any"]
-    shown = cast("Mapping[str, Any]", schema) if isinstance(schema, Mapping) else {}
+    shown: Mapping[str, Any] = cast("Mapping[str, Any]", schema) if isinstance(schema, Mapping) else {}
     if types == ["array"] and (items := schema_types(shown.get("items", {}), root)):
         return f"list of {' or '.join(items)}"
     choices = shown.get("enum")

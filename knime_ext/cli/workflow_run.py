@@ -67,7 +67,7 @@ def _print_agent(workflow: Workflow, result: RunResult, agent: str) -> None:
     if result.nodes[agent].state != "succeeded":
         return
     ends = [each.source for each in workflow.connections if each.target == (agent, _TOOLS_INPUT)]
-    kinds = tool_kinds(result.table(end.node, int(end.port), end.index) for end in ends)
+    kinds = tool_kinds(result.table(node, int(port), slot) for node, port, slot in ends)
     console().print()
     print_conversation(messages_in(result.table(agent)), kinds)
 
@@ -81,7 +81,9 @@ def _print_table(name: str, table: Table) -> None:
     """The first rows of a table."""
     out = console()
     data = table.to_pyarrow().slice(0, _SHOWN_ROWS)
-    numbers = {field.name for field in data.schema if pa.types.is_integer(field.type) or pa.types.is_floating(field.type)}
+    numbers = {
+        field.name for field in data.schema if pa.types.is_integer(field.type) or pa.types.is_floating(field.type)
+    }
     columns = csv_columns(data)
     shown = RichTable(box=None, header_style="bold", padding=(0, 2, 0, 0), pad_edge=False)
     for column in columns:

@@ -118,7 +118,9 @@ def _past(history: knext.Table | None, column: str, error_column: str | None) ->
     if history is None:
         return _Rows(messages=[], errors=[])
     messages = messages_in(history, column)
-    errors = texts_in(history, error_column) if error_column is not None else [None] * len(messages)
+    errors: list[str | None] = [None] * len(messages)
+    if error_column is not None:
+        errors = texts_in(history, error_column)
     return _Rows(messages=messages, errors=errors)
 
 

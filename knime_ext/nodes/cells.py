@@ -34,8 +34,8 @@ def _logical(ktype: Any, storage: Any) -> Any:
     return pa.ExtensionArray.from_storage(arrow, storage.cast(arrow.storage_type))
 
 
-def tool_table(tools: Sequence[Tool]) -> knext.Table:
-    """A table of one row per tool, with the one column "Tool"."""
+def tool_table(tools: Sequence[Tool | None]) -> knext.Table:
+    """A table of one row per tool, with the one column "Tool"; None is a missing cell."""
     return knext.Table.from_pyarrow(pa.table({"Tool": _logical(tool_type(), encode_tools(tools))}))
 
 

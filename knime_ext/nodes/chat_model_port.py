@@ -47,7 +47,7 @@ class ChatModelPortObjectSpec(knext.PortObjectSpec):
         return asdict(self)
 
     @classmethod
-    def deserialize(cls, data: dict[str, Any]) -> ChatModelPortObjectSpec:
+    def deserialize(cls, data: dict[str, Any], java_callback: Any = None) -> ChatModelPortObjectSpec:
         """The spec from its JSON."""
         return cls(**data)
 
@@ -87,11 +87,12 @@ class ChatModelPortObject(knext.PortObject):
 
     def __init__(self, spec: ChatModelPortObjectSpec) -> None:
         super().__init__(spec)
+        self._model_spec = spec
 
     @property
     def spec(self) -> ChatModelPortObjectSpec:
         """Which chat model, and how to reach it."""
-        return self._spec
+        return self._model_spec
 
     def serialize(self) -> bytes:
         """Nothing: everything is in the spec."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 import knime.extension as knext
@@ -13,7 +13,7 @@ __all__ = ["shown_to_the_user"]
 
 
 @contextmanager
-def shown_to_the_user() -> Iterator[None]:
+def shown_to_the_user() -> Generator[None]:
     """Turns an error that explains itself into the one that KNIME shows as plain text on the node.
 
     Raises:

@@ -83,7 +83,12 @@ def test_a_setting_can_be_changed_for_one_run(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("nodes", "connections", "words", "sentence"),
     [
-        ([{"id": "a", "factory": "TableCreatr"}], [], [], "unknown factory 'TableCreatr'; did you mean 'TableCreator'?"),
+        (
+            [{"id": "a", "factory": "TableCreatr"}],
+            [],
+            [],
+            "unknown factory 'TableCreatr'; did you mean 'TableCreator'?",
+        ),
         (None, None, ["--set", "filter.qery=x"], "there is no parameter 'qery'; did you mean 'query'?"),
         (None, None, ["--set", "filtr.query=x"], "there is no node 'filtr'; did you mean 'filter'?"),
         (None, [*CONNECTIONS, {"from": ["end", 0], "to": ["numbers", 0]}], [], "'end'"),

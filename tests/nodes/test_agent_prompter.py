@@ -204,7 +204,9 @@ def test_the_error_column_of_a_history_is_continued() -> None:
     settings = {"errors": {"error_handling": "COLUMN", "use_existing_error_column": True}}
     outcome = Bench(replies=["Now it works."], history=history, settings=settings).ask()
     assert outcome.conversation.column_names == ["Talk", "Problems"]
-    assert outcome.conversation.to_pyarrow().column("Problems").to_pylist() == ["It broke." if i == 1 else None for i in range(4)]
+    assert outcome.conversation.to_pyarrow().column("Problems").to_pylist() == [
+        "It broke." if i == 1 else None for i in range(4)
+    ]
     assert [None if message is None else message.text for message in outcome.messages] == [
         "What is up?",
         None,
@@ -242,7 +244,9 @@ def test_a_damaged_tool_cell_names_column_row_field_and_reason() -> None:
     with pytest.raises(knext.InvalidParametersError) as caught:
         Bench(replies=[], tools_table=knext.Table.from_pyarrow(pa.table({"Tool": damaged}))).ask()
     text = str(caught.value)
-    assert text.startswith("Column 'Tool' of the tools table is damaged in row 1, field 'parameter_schema': is not JSON")
+    assert text.startswith(
+        "Column 'Tool' of the tools table is damaged in row 1, field 'parameter_schema': is not JSON"
+    )
     assert text.endswith("(1 more cell is damaged too); make the tools again.")
 
 
