@@ -1,0 +1,12 @@
+/*
+ * STAND-IN, never shipped: the name and the signatures are those of KNIME's public API, so that our classes compile and
+ * run in tests where KNIME is not installed. What it does is our own, and only as much as the tests need.
+ */
+package org.knime.core.node;
+
+/** Watches the execution of a node. */
+public interface NodeProgressMonitor {
+
+    /** @throws CanceledExecutionException if somebody canceled it */
+    void checkCanceled() throws CanceledExecutionException;
+}

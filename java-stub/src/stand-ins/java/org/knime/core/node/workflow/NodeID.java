@@ -1,0 +1,19 @@
+/*
+ * STAND-IN, never shipped: the name and the signatures are those of KNIME's public API, so that our classes compile and
+ * run in tests where KNIME is not installed. What it does is our own, and only as much as the tests need.
+ */
+package org.knime.core.node.workflow;
+
+/** The id of a node. */
+public final class NodeID {
+
+    private NodeID() {
+    }
+
+    /** The id of a node within its workflow. */
+    public static final class NodeIDSuffix {
+
+        private NodeIDSuffix() {
+        }
+    }
+}

@@ -1,0 +1,17 @@
+/*
+ * STAND-IN, never shipped: the name and the signatures are those of KNIME's public API, so that our classes compile and
+ * run in tests where KNIME is not installed. What it does is our own, and only as much as the tests need.
+ */
+package org.knime.core.table.access;
+
+import org.knime.core.table.schema.DataSpec;
+
+/** Reads one stored value. */
+public interface ReadAccess {
+
+    /** @return the stored form */
+    DataSpec getDataSpec();
+
+    /** @return whether there is no value */
+    boolean isMissing();
+}

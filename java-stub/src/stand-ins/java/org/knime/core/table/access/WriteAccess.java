@@ -1,0 +1,15 @@
+/*
+ * STAND-IN, never shipped: the name and the signatures are those of KNIME's public API, so that our classes compile and
+ * run in tests where KNIME is not installed. What it does is our own, and only as much as the tests need.
+ */
+package org.knime.core.table.access;
+
+/** Writes one stored value. */
+public interface WriteAccess {
+
+    /** Leaves the place without a value. */
+    void setMissing();
+
+    /** @param access a value of the same stored form to copy */
+    void setFrom(ReadAccess access);
+}

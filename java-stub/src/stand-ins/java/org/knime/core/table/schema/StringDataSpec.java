@@ -1,0 +1,20 @@
+/*
+ * STAND-IN, never shipped: the name and the signatures are those of KNIME's public API, so that our classes compile and
+ * run in tests where KNIME is not installed. What it does is our own, and only as much as the tests need.
+ */
+package org.knime.core.table.schema;
+
+/** Stored form of a string. */
+public final class StringDataSpec implements DataSpec {
+
+    /** The only one. */
+    public static final StringDataSpec INSTANCE = new StringDataSpec();
+
+    private StringDataSpec() {
+    }
+
+    @Override
+    public String toString() {
+        return "String";
+    }
+}
