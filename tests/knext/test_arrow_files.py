@@ -55,6 +55,16 @@ def test_uneven_chunks_become_even_batches(tmp_path: Path) -> None:
     assert knext.Table.from_pyarrow(back.to_pyarrow()).num_rows == rows
 
 
+def test_many_small_or_large_chunks_become_even_batches(tmp_path: Path) -> None:
+    for size in (10, 5_000, 70_000):
+        chunk = pa.table({"a": pa.array(range(size))})
+        write_table(knext.Table.from_pyarrow(pa.concat_tables([chunk] * 3)), tmp_path / "chunks.arrow")
+        sizes = [batch.num_rows for batch in read_table(tmp_path / "chunks.arrow").batches()]
+        assert sum(sizes) == 3 * size
+        assert len(set(sizes[:-1])) <= 1
+        assert len(sizes) < 5
+
+
 def test_reading_maps_the_file_instead_of_loading_it(tmp_path: Path) -> None:
     write_table(knext.Table.from_pyarrow(pa.table({"a": pa.array(range(500_000))})), tmp_path / "big.arrow")
     before = pa.total_allocated_bytes()

@@ -85,6 +85,28 @@ def test_settings_of_a_filter_are_those_of_knime() -> None:
     assert get_parameters(node) == tree
 
 
+def test_what_is_left_out_of_a_filter_has_its_default() -> None:
+    node = Node()
+    set_parameters(node, {"columns": {"mode": "WILDCARD", "patternFilter": {"pattern": "n"}}})
+    assert node.columns.apply(SCHEMA).column_names == ["Amount", "amount 2", "n"]
+    set_parameters(node, {"columns": {"manualFilter": {"manuallyDeselected": ["n"]}}})
+    assert node.columns.apply(SCHEMA).column_names == ["Amount", "amount 2"]
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ({"mode": "manual"}, "'manual' is no mode of a column filter; modes are MANUAL, REGEX"),
+        ({"pattern": "n"}, "a column filter has no 'pattern'; it has mode, patternFilter"),
+        ("n", "'n' must be a column filter"),
+        ({"patternFilter": 5}, "'patternFilter' of a column filter must be an object, not int"),
+    ],
+)
+def test_a_broken_filter_is_named(setting: Any, message: str) -> None:
+    with pytest.raises(knext.InvalidParametersError, match=f"parameter 'columns': .*({message})"):
+        set_parameters(Node(), {"columns": setting})
+
+
 def test_the_schema_of_a_port_is_found_by_its_index() -> None:
     specs = [SCHEMA, None, [SCHEMA[["n"]]]]
     assert spec_at(specs, 0) == SCHEMA

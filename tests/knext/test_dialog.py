@@ -6,8 +6,10 @@ out, because KNIME turns their Markdown into HTML); ours must be the same.
 
 from __future__ import annotations
 
+import gc
 import json
 import logging
+import weakref
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -191,6 +193,18 @@ def test_choices_come_from_the_context_and_are_asked_for_once() -> None:
     assert calls == [ctx]
     dialog_json(Own(), DialogCreationContext())
     assert len(calls) == 2
+
+
+def test_choices_do_not_keep_a_context_with_its_credentials_alive() -> None:
+    class Own:
+        key = knext.StringParameter("Key", choices=knext.DialogCreationContext.get_credential_names)
+
+    ctx = DialogCreationContext()
+    dialog_json(Own(), ctx)
+    alive = weakref.ref(ctx)
+    del ctx
+    gc.collect()
+    assert alive() is None
 
 
 def test_choices_that_are_no_list_are_refused() -> None:

@@ -91,6 +91,10 @@ def test_the_label_is_the_attribute_name_unless_given() -> None:
         ("size", "Large", ValueError, "is no option"),
         ("sizes", "SMALL", TypeError, "must be a list"),
         ("sizes", ["SMALL", "HUGE"], ValueError, "'HUGE' is no option"),
+        ("column", 5, TypeError, "must be the name of a column"),
+        ("columns", "a", TypeError, "must be a list of names of columns"),
+        ("columns", ["a", 5], TypeError, "must be a list of names of columns"),
+        ("picked", {}, TypeError, "must be a column filter"),
         ("day", 5, ValueError, "neither a date nor a text"),
         ("day", "yesterday", ValueError, "'yesterday' is no date in ISO format"),
     ],
@@ -271,6 +275,8 @@ def test_dates_and_times() -> None:
         node.day = dt.date(2026, 1, 1)
     with pytest.raises(ValueError, match="before the earliest value"):
         node.empty = dt.date(2019, 1, 1)
+    node.moment = dt.datetime(2024, 2, 29)
+    assert get_parameters(node)["moment"] == "2024-02-29T00:00:00"
     with pytest.raises(TypeError, match="must be a datetime"):
         node.moment = dt.date(2024, 1, 1)
 

@@ -149,7 +149,7 @@ def test_a_missing_column_is_noticed_when_the_slice_is_looked_at() -> None:
 )
 def test_other_selections_are_errors(slicing: Any, error: type[Exception]) -> None:
     with pytest.raises(error):
-        sample()[slicing].get()
+        cast("Any", sample())[slicing].get()
 
 
 def test_columns_are_added_and_removed() -> None:

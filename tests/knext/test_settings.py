@@ -66,6 +66,17 @@ def test_an_unusable_value_is_named_with_its_place() -> None:
         set_parameters(Node(), {"errors": []})
 
 
+def test_a_validator_that_stumbles_refuses_the_value() -> None:
+    def stumble(value: Any) -> None:
+        value.missing()
+
+    class Own:
+        names = knext.StringParameter(validator=stumble)
+
+    with pytest.raises(knext.InvalidParametersError, match="parameter 'names': AttributeError: "):
+        set_parameters(Own(), {"names": "x"})
+
+
 def test_nothing_is_set_when_something_is_refused() -> None:
     node = Node()
     node.errors.column_name = "mine"

@@ -14,6 +14,7 @@ __all__ = [
     "ROW_ID",
     "check_chunks",
     "generated_row_ids",
+    "has_even_chunks",
     "missing_to_sentinel",
     "normalised",
     "sentinel_to_missing",
@@ -52,14 +53,20 @@ def normalised(table: pa.Table) -> pa.Table:
     return pa.table(columns, names=table.column_names)
 
 
+def has_even_chunks(table: pa.Table) -> bool:
+    """Whether all chunks have the same size; the last one may be smaller."""
+    sizes = [batch.num_rows for batch in table.to_batches()]
+    return not sizes or (all(size == sizes[0] for size in sizes[:-1]) and sizes[-1] <= sizes[0])
+
+
 def check_chunks(table: pa.Table) -> None:
     """Refuses chunks of uneven size, as KNIME does.
 
     Raises:
         ValueError: A chunk before the last one differs in size, or the last one is larger.
     """
-    sizes = [batch.num_rows for batch in table.to_batches()]
-    if sizes and (any(size != sizes[0] for size in sizes[:-1]) or sizes[-1] > sizes[0]):
+    if not has_even_chunks(table):
+        sizes = [batch.num_rows for batch in table.to_batches()]
         raise ValueError(
             f"the table comes in batches of {sizes} rows, but all except the last must have the same size; "
             "call combine_chunks() first"

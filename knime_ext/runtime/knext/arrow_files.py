@@ -15,6 +15,7 @@ from knime_ext.runtime.knext.table import InputTable, Table
 __all__ = ["read_table", "write_table"]
 
 _ROWS_PER_BATCH = 65_536
+_FEWEST_ROWS = 4_096
 
 # Reading needs the extension type of logical columns, which that module registers with Arrow.
 assert arrow_types.LogicalExtensionType
@@ -26,9 +27,16 @@ def write_table(table: Table, path: str | os.PathLike[str]) -> None:
     Raises:
         ConfigurationError: The file cannot be written.
     """
-    data = table.to_pyarrow()
+    data = _rebatched(table.to_pyarrow())
     with atomic_file(Path(path), durable=False) as partial, pa.ipc.new_file(str(partial), data.schema) as writer:
-        writer.write_table(data.combine_chunks(), max_chunksize=_ROWS_PER_BATCH)
+        writer.write_table(data, max_chunksize=_ROWS_PER_BATCH)
+
+
+def _rebatched(data: pa.Table) -> pa.Table:
+    """The data in chunks that become batches of even size; copied only where they are not."""
+    first = data.to_batches()[0].num_rows if data.num_rows else 0
+    fits = _FEWEST_ROWS <= first <= _ROWS_PER_BATCH and arrow_columns.has_even_chunks(data)
+    return data if fits else data.combine_chunks()
 
 
 def read_table(path: str | os.PathLike[str]) -> Table:
@@ -46,7 +54,7 @@ def read_table(path: str | os.PathLike[str]) -> Table:
     except OSError as error:
         reason = os.strerror(error.errno) if error.errno else str(error)
         raise ConfigurationError(f"cannot read the table {str(path)!r}: {reason}; check the path") from error
-    except pa.ArrowInvalid as error:
+    except ValueError as error:  # Arrow's own, and broken metadata of extension types
         raise ConfigurationError(
             f"{str(path)!r} is no Arrow IPC file; write it with write_table, or pyarrow.ipc.new_file"
         ) from error

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any
+from typing import Any, cast
 
 from knime_ext.runtime.knext.column_type import column_type
 from knime_ext.runtime.knext.schema import Column
@@ -59,8 +59,8 @@ class PatternFilterConfig:
 
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> PatternFilterConfig:
-        """Reads what `to_json` wrote."""
-        return cls(value["pattern"], value["isCaseSensitive"], value["isInverted"])
+        """Reads what `to_json` wrote; what is left out has its default."""
+        return cls(value.get("pattern", ""), value.get("isCaseSensitive", True), value.get("isInverted", False))
 
     def json_schema(self) -> dict[str, Any]:
         """JSON Schema of `to_json`, with this filter as its default."""
@@ -95,8 +95,8 @@ class TypeFilterConfig:
 
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> TypeFilterConfig:
-        """Reads what `to_json` wrote."""
-        return cls(value["selectedTypes"], value["typeDisplays"])
+        """Reads what `to_json` wrote; what is left out has its default."""
+        return cls(list(value.get("selectedTypes", [])), list(value.get("typeDisplays", [])))
 
     def json_schema(self) -> dict[str, Any]:
         """JSON Schema of `to_json`, with this filter as its default."""
@@ -140,8 +140,9 @@ class ManualFilterConfig:
 
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> ManualFilterConfig:
-        """Reads what `to_json` wrote."""
-        return cls(value["manuallySelected"], value["manuallyDeselected"], value["includeUnknownColumns"])
+        """Reads what `to_json` wrote; what is left out has its default."""
+        selected, deselected = value.get("manuallySelected", []), value.get("manuallyDeselected", [])
+        return cls(list(selected), list(deselected), value.get("includeUnknownColumns", True))
 
     def json_schema(self) -> dict[str, Any]:
         """JSON Schema of `to_json`, with this filter as its default."""
@@ -151,6 +152,16 @@ class ManualFilterConfig:
             "manuallySelected": _texts(self.included),
         }
         return {"type": "object", "properties": properties}
+
+
+def _part(value: dict[str, Any], name: str) -> dict[str, Any]:
+    part = value.get(name, {})
+    if not isinstance(part, dict):
+        raise TypeError(f"{name!r} of a column filter must be an object, not {type(part).__name__}")
+    return cast("dict[str, Any]", part)
+
+
+_PARTS = ("mode", "patternFilter", "typeFilter", "manualFilter", "selected")
 
 
 class ColumnFilterConfig:
@@ -206,12 +217,25 @@ class ColumnFilterConfig:
 
     @classmethod
     def from_json(cls, value: dict[str, Any], pre_filter: Callable[[Column], bool] | None = None) -> ColumnFilterConfig:
-        """Reads what `to_json` wrote."""
+        """Reads what `to_json` wrote; what is left out has its default.
+
+        Raises:
+            ValueError: There is no such mode or no such part.
+            TypeError: A part is no object.
+        """
+        unknown = [part for part in value if part not in _PARTS]
+        if unknown:
+            raise ValueError(f"a column filter has no {unknown[0]!r}; it has {', '.join(_PARTS)}")
+        mode = value.get("mode", "MANUAL")
+        if mode not in ColumnFilterMode.__members__:
+            raise ValueError(
+                f"{mode!r} is no mode of a column filter; modes are {', '.join(ColumnFilterMode.__members__)}"
+            )
         return cls(
-            mode=ColumnFilterMode[value["mode"]],
-            pattern_filter=PatternFilterConfig.from_json(value["patternFilter"]),
-            type_filter=TypeFilterConfig.from_json(value["typeFilter"]),
-            manual_filter=ManualFilterConfig.from_json(value["manualFilter"]),
+            mode=ColumnFilterMode[mode],
+            pattern_filter=PatternFilterConfig.from_json(_part(value, "patternFilter")),
+            type_filter=TypeFilterConfig.from_json(_part(value, "typeFilter")),
+            manual_filter=ManualFilterConfig.from_json(_part(value, "manualFilter")),
             pre_filter=pre_filter,
         )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Generic
+from typing import Any, Generic, cast
 
 from knime_ext.runtime.knext.column_filter import ColumnFilterConfig
 from knime_ext.runtime.knext.column_type import column_type
@@ -131,6 +131,11 @@ class ColumnParameter(_ColumnsParameter[str | None]):
             label, description, port_index, column_filter, default_value, since_version, is_advanced, schema_provider
         )
 
+    def check_builtin(self, value: Any) -> None:
+        """Refuses what is neither a text nor None."""
+        if value is not None and not isinstance(value, str):
+            raise TypeError(f"{value!r} must be the name of a column")
+
     def encoded(self, value: str | None) -> str:
         """The name, "" for None."""
         return "" if value is None else value
@@ -179,10 +184,16 @@ class MultiColumnParameter(_ColumnsParameter[list[str]]):
     ) -> None:
         super().__init__(label, description, port_index, column_filter, [], since_version, is_advanced)
 
+    def check_builtin(self, value: Any) -> None:
+        """Refuses what is no list of texts."""
+        if not isinstance(value, list) or not all(isinstance(name, str) for name in cast("list[Any]", value)):
+            raise TypeError(f"{value!r} must be a list of names of columns")
+
     def decoded(self, value: Any) -> Any:
         """The names, without the empty ones that a dialog may leave."""
-        names: list[Any] = value or []
-        return [name for name in names if name != ""]
+        if not isinstance(value, list):
+            return [] if value is None else value
+        return [name for name in cast("list[Any]", value) if name != ""]
 
     def value_schema(self, context: Any) -> dict[str, Any]:
         """JSON Schema of a list of texts."""
@@ -237,8 +248,16 @@ class ColumnFilterParameter(_ColumnsParameter[ColumnFilterConfig]):
         """The filter as settings keep it."""
         return value.to_json()
 
-    def decoded(self, value: Any) -> ColumnFilterConfig:
+    def check_builtin(self, value: Any) -> None:
+        """Refuses what is no filter."""
+        if not isinstance(value, ColumnFilterConfig):
+            raise TypeError(f"{value!r} must be a column filter")
+
+    def decoded(self, value: Any) -> Any:
         """The filter, which picks only columns that can be picked."""
+        if not isinstance(value, dict):
+            return value
+        value = cast("dict[str, Any]", value)
         return ColumnFilterConfig.from_json(value, self.column_filter)
 
     def value_schema(self, context: Any) -> dict[str, Any]:

@@ -28,10 +28,16 @@ class ColumnType(NamedTuple):
     text: str
 
 
+def _value_class(logical_type: str) -> str:
+    try:
+        return str(json.loads(logical_type)["value_factory_class"]).replace("ValueFactory", "Value")
+    except (ValueError, KeyError, TypeError):  # a file from elsewhere may name its types as it likes
+        return f"{_DATA}DataValue"
+
+
 def _type_id(ktype: KnimeType) -> str:
     if isinstance(ktype, LogicalType):
-        factory: str = json.loads(ktype.logical_type)["value_factory_class"]
-        return factory.replace("ValueFactory", "Value")
+        return _value_class(ktype.logical_type)
     if isinstance(ktype, ListType):
         return f"{_DATA}collection.ListDataValue"
     return _DATA + _PLAIN.get(ktype, "DataValue")

@@ -70,11 +70,11 @@ class DateTimeParameter(Parameter[Any]):
     def _moment(self, value: Any, date_format: str | None = None) -> Any:
         if not value:
             return None
-        if isinstance(value, dt.date):
+        if isinstance(value, dt.date) and not (isinstance(value, dt.datetime) and self.show_time):
             return value
-        if not isinstance(value, str):
+        if not isinstance(value, (str, dt.datetime)):
             raise ValueError(f"{value!r} is neither a date nor a text that holds one")
-        parsed = _parsed(value, date_format)
+        parsed = _parsed(value, date_format) if isinstance(value, str) else value
         if not self.show_time:
             return parsed.date()
         if self.timezone is None:

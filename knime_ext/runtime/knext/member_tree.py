@@ -35,6 +35,8 @@ def _naming(name: str) -> Generator[None]:
         raise SettingRefused((name, *refused.path), refused.reason) from refused.__cause__
     except (ValueError, TypeError) as error:
         raise SettingRefused((name,), str(error)) from error
+    except Exception as error:  # a validator that stumbles over a value refuses it, too
+        raise SettingRefused((name,), f"{type(error).__name__}: {error}") from error
 
 
 def member_behind(value: object) -> Member | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -96,7 +97,7 @@ class StringParameter(Parameter[str]):
         self._dynamic_choices = choices if callable(choices) else None
         fixed = enum if choices is None or callable(choices) else choices
         self._fixed_choices = None if fixed is None else _normalised(fixed)
-        self._answer: tuple[Any, list[_Choice]] | None = None
+        self._answer: tuple[weakref.ref[Any], list[_Choice]] | None = None
         super().__init__(label, description, default_value, validator, since_version, is_advanced)
         if self._fixed_choices and not self.default_value:
             self.default_value = self._fixed_choices[0].id
@@ -109,9 +110,12 @@ class StringParameter(Parameter[str]):
         """The choices in a dialog, None if any text will do; a function is asked once per context."""
         if self._dynamic_choices is None or context is None:
             return self._fixed_choices
-        if self._answer is None or self._answer[0] is not context:
-            self._answer = (context, _normalised(self._dynamic_choices(context)))
-        return self._answer[1]
+        # Weak, because a context holds credentials; local, because two dialogs may open at once.
+        answer = self._answer
+        if answer is None or answer[0]() is not context:
+            answer = (weakref.ref(context), _normalised(self._dynamic_choices(context)))
+            self._answer = answer
+        return answer[1]
 
     def full_description(self, context: Any) -> str:
         """The description, with the choices if one of them is described."""
