@@ -97,10 +97,9 @@ def main() -> None:
     app, path = (server.sse_app(), "/sse") if arguments.transport == "sse" else (server.streamable_http_app(), "/mcp")
     try:
         listener = socket.create_server(("127.0.0.1", arguments.port))
-    except OSError as error:
-        raise SystemExit(
-            f"cannot listen on port {arguments.port} ({error.strerror}); choose another one with --port"
-        ) from None
+    except OSError:
+        message = f"cannot listen on port {arguments.port}, it is in use or not allowed; choose another with --port"
+        raise SystemExit(message) from None
     print(f"listening on http://127.0.0.1:{listener.getsockname()[1]}{path}", flush=True)
     uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1)).run(sockets=[listener])
 

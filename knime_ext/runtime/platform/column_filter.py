@@ -5,6 +5,7 @@ from __future__ import annotations
 import knime.extension as knext
 
 from knime_ext.runtime.platform.categories import COLUMN
+from knime_ext.runtime.platform.column_choice import ColumnChoiceParameter
 
 __all__ = ["ColumnFilter"]
 
@@ -25,9 +26,12 @@ class ColumnFilter:
     Columns are chosen one by one, by a pattern on their names, or by their type. Columns that are chosen one by one and
     do not exist (any more) are left out silently, as in KNIME; columns that appeared since are kept or dropped as
     *any unknown columns* says.
+
+    In a workflow file a plain list of names will do: `"column_filter": ["customer", "revenue"]` keeps these columns
+    and no others.
     """
 
-    column_filter = knext.ColumnFilterParameter("Column filter", "The columns to keep.", 0)
+    column_filter = ColumnChoiceParameter("Column filter", "The columns to keep.", 0)
 
     def configure(self, ctx: knext.ConfigurationContext, schema: knext.Schema) -> knext.Schema:
         """The columns that remain."""
