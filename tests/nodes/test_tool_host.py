@@ -1,0 +1,119 @@
+"""A host runs tools of both kinds, also where it is KNIME, which runs workflows only."""
+# pyright: reportPrivateUsage=false
+# What a host offers beyond KNIME's public interface begins with an underscore, as KNIME's own does.
+
+import asyncio
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from knime.types.tool import MCPTool
+from knime_ext.errors import ToolFailed
+from knime_ext.nodes.tool_host import ToolHost
+from knime_ext.tools import ToolResult
+from tests.nodes.agent_bench import workflow_tool
+from tests.servers.legacy import JSON, LegacyServer, serving, text_result
+
+
+class KnimeContext:
+    """KNIME's context as far as tools go."""
+
+    def __init__(self, run: Callable[[], None] = lambda: None) -> None:
+        self.progress: list[tuple[float, str | None]] = []
+        self.run = run
+
+    def set_progress(self, progress: float, message: str | None = None) -> None:
+        self.progress.append((progress, message))
+
+    def _execute_tool(self, tool: Any, parameters: Any, inputs: Any, execution_hints: Any) -> Any:
+        self.run()
+        return f"ran {tool.name}", [], []
+
+
+class EmbeddedContext(KnimeContext):
+    """The embedded runtime's context, without the form that keeps every content block."""
+
+    def _execute_mcp_tool(self, tool: MCPTool, parameters: dict[str, Any]) -> str:
+        return f"called {tool.name} in {threading.current_thread().name}"
+
+
+class RichContext(EmbeddedContext):
+    """The embedded runtime's context, whole."""
+
+    async def _acall_mcp_tool(self, tool: MCPTool, parameters: dict[str, Any]) -> ToolResult:
+        return ToolResult(structured={"called": tool.name})
+
+
+def echo(url: str) -> MCPTool:
+    return MCPTool(name="echo", description="", parameter_schema={}, server_uri=url)
+
+
+def test_in_knime_calls_of_one_node_share_one_session_that_ends_with_the_node() -> None:
+    with serving(LegacyServer()) as server:
+        with ToolHost(KnimeContext()) as host:
+            assert server.seen == []
+            assert host._execute_mcp_tool(echo(server.url), {"text": "a"}) == "a"
+            assert asyncio.run(host._acall_mcp_tool(echo(server.url), {"text": "b"})).text == "b"
+            assert server.handshakes == 1
+        assert server.sessions == set()
+
+
+def test_in_knime_a_tool_that_fails_raises_with_its_reason() -> None:
+    async def fail(params: JSON) -> JSON:
+        return text_result("no such account") | {"isError": True}
+
+    with serving(LegacyServer(on_call=fail)) as server, ToolHost(KnimeContext()) as host:
+        with pytest.raises(ToolFailed, match="no such account"):
+            host._execute_mcp_tool(echo(server.url), {})
+        assert asyncio.run(host._acall_mcp_tool(echo(server.url), {})).is_error
+
+
+def test_in_knime_workflows_run_one_at_a_time() -> None:
+    running = threading.Semaphore(1)
+
+    def run() -> None:
+        assert running.acquire(blocking=False), "two workflows run at a time"
+        sum(range(200_000))  # long enough for another thread to come in
+        running.release()
+
+    results: list[str] = []
+    with ToolHost(KnimeContext(run)) as host:
+
+        def call() -> None:
+            results.append(host._execute_tool(workflow_tool(), {}, [], {})[0])
+
+        threads = [threading.Thread(target=call) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(10)
+    assert results == ["ran double"] * 8
+
+
+def test_the_embedded_runtime_is_asked_for_both_kinds() -> None:
+    with ToolHost(EmbeddedContext()) as host:
+        assert host._execute_tool(workflow_tool(), {}, [], {})[0] == "ran double"
+        assert host._execute_mcp_tool(echo("http://localhost:1/"), {}).startswith("called echo in MainThread")
+        # A blocking call does not hold up the event loop.
+        text = asyncio.run(host._acall_mcp_tool(echo("http://localhost:1/"), {})).text
+    assert text.startswith("called echo in ")
+    assert not text.endswith("MainThread")
+
+
+def test_a_host_that_keeps_every_content_block_is_asked_that_way() -> None:
+    with ToolHost(RichContext()) as host:
+        result = asyncio.run(host._acall_mcp_tool(echo("http://localhost:1/"), {}))
+    assert result.structured == {"called": "echo"}
+
+
+def test_each_call_shows_as_progress() -> None:
+    context = EmbeddedContext()
+    with ToolHost(context) as host:
+        host._execute_tool(workflow_tool(), {}, [], {})
+        host._execute_mcp_tool(echo("http://localhost:1/"), {})
+    assert [message for _, message in context.progress] == ["call 1: double", "call 2: echo"]
+    fractions = [fraction for fraction, _ in context.progress]
+    assert fractions == sorted(fractions)
+    assert fractions[-1] < 1
