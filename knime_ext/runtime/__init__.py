@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from knime_ext.runtime.readable_cells import csv_columns
     from knime_ext.runtime.registry import NodeRegistry, provide_knime_extension
     from knime_ext.runtime.result import NodeOutcome, RunFailed, RunResult
+    from knime_ext.runtime.tool_execution import tool_context
     from knime_ext.runtime.workflow_tools import workflow_to_tool
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "provide_knime_extension",
     "run_workflow",
     "save_workflow",
+    "tool_context",
     "workflow_to_tool",
 ]
 
@@ -55,6 +57,7 @@ _HOMES = {
     "provide_knime_extension": "registry",
     "run_workflow": "engine",
     "save_workflow": "document",
+    "tool_context": "tool_execution",
     "workflow_to_tool": "workflow_tools",
 }
 

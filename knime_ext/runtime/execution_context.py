@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from knime_ext.runtime.knext.contexts import ConfigurationContext, ExecutionContext, NodeHost
+from knime_ext.runtime.tool_execution import ToolExecution
 
 if TYPE_CHECKING:
-    from knime.types.tool import MCPTool, Tool, WorkflowTool
+    from knime.types.tool import WorkflowTool
     from knime_ext.runtime.knext.table import Table
     from knime_ext.runtime.services import Services
-    from knime_ext.tools import ToolResult
 
 __all__ = ["EmbeddedConfigurationContext", "EmbeddedExecutionContext"]
 
@@ -61,43 +61,5 @@ class EmbeddedConfigurationContext(_Embedded):
     """What `configure` gets."""
 
 
-class EmbeddedExecutionContext(_Embedded, ExecutionContext):
+class EmbeddedExecutionContext(_Embedded, ToolExecution, ExecutionContext):
     """What `execute` gets."""
-
-    def _execute_tool(
-        self,
-        tool: Tool,
-        parameters: dict[str, Any],
-        inputs: Sequence[Table],
-        execution_hints: Mapping[str, str] | None = None,
-    ) -> tuple[str, list[Table], list[str]]:
-        """Runs a tool.
-
-        Args:
-            tool: A tool of either kind.
-            parameters: Parameter name to value; what is absent takes its default.
-            inputs: One table per input port of a workflow tool.
-            execution_hints: "with-view-nodes": "true" asks for the identifiers of nodes with a view.
-
-        Returns:
-            The tool's message, its output tables, and the identifiers of view nodes.
-
-        Raises:
-            RuntimeError: The tool failed; the text says why.
-        """
-        from knime_ext.runtime.workflow_tools import execute_tool
-
-        return execute_tool(tool, parameters, inputs, execution_hints or {}, self._services)
-
-    def _execute_mcp_tool(self, tool: MCPTool, parameters: dict[str, Any]) -> str:
-        """Calls a tool of an MCP server and waits for the text of its result.
-
-        Raises:
-            ToolFailed: The tool reports a failure of its own.
-            MCPError: The server or the way to it failed.
-        """
-        return self._services.mcp.text(tool, parameters)
-
-    async def _acall_mcp_tool(self, tool: MCPTool, parameters: dict[str, Any]) -> ToolResult:
-        """Calls a tool of an MCP server; the result keeps every content block."""
-        return await self._services.mcp.acall(tool, parameters)
