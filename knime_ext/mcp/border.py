@@ -88,7 +88,7 @@ def _innermost(error: Exception) -> Exception:
 
 
 def _explain(error: Exception, attempt: Attempt) -> MCPError:
-    for rule in (_limit, _time, _credentials, _reach, _child, _session, _http, _content, _stream, _wire):
+    for rule in (_limit, _time, _credentials, _reach, _child, _session, _http, _stream, _content, _wire):
         explained = rule(error, attempt)
         if explained is not None:
             return explained
@@ -112,7 +112,7 @@ def _time(error: Exception, attempt: Attempt) -> MCPError | None:
     if not timed_out and not isinstance(attempt.exchange.failure, httpx2.TimeoutException):
         return None
     limit = "in time" if attempt.seconds is None else f"within {attempt.seconds:g} s"
-    noise = f" (it sent {attempt.noise} messages that are not JSON-RPC)" if attempt.noise else ""
+    noise = f" (messages of it that are not JSON-RPC: {attempt.noise})" if attempt.noise else ""
     return MCPTimeout(
         f"server {name_of(attempt.server)} did not {attempt.what} {limit}{noise}; see whether it hangs, or raise the "
         f"time limit `{attempt.setting}`"
@@ -177,11 +177,13 @@ def _session(error: Exception, attempt: Attempt) -> MCPError | None:
 def _http(error: Exception, attempt: Attempt) -> MCPError | None:
     status, where = attempt.exchange.status, attempt.exchange.location
     who = name_of(attempt.server)
-    if status is None or 200 <= status < 300 or _is_answer(error, status):
+    if status is None or 200 <= status < 300:
         return None
-    if 300 <= status < 400 and where is not None:
+    if status < 400 and where is not None:
         target = quotable(where.partition("?")[0], secrets_of(attempt.server))
         return MCPConnectionError(f"server {who} moved to {target!r}; use that address if you trust it")
+    if _is_answer(error, status):
+        return None
     if status in (429, 503):
         return MCPConnectionError(f"server {who} is busy (HTTP {status}); try again later or call it less often")
     return MCPConnectionError(f"server {who} did not {attempt.what}: HTTP {status}; check its address and its log")
@@ -200,9 +202,11 @@ def _content(error: Exception, attempt: Attempt) -> MCPError | None:
         fault = error.errors(include_url=False, include_context=False, include_input=False)[0]
         place = ".".join(map(str, fault["loc"]))
         return MCPConnectionError(f"server {who} sent an answer that is not valid MCP ({place}: {fault['msg']})")
-    if kind in ("", "application/json", "text/event-stream") and not isinstance(error, httpx2.SSEError):
+    if isinstance(error, httpx2.SSEError) and kind == "text/event-stream":
+        return MCPConnectionError(f"server {who} does not keep to HTTP+SSE: {quotable(str(error))}; see its log")
+    if kind in ("application/json", "text/event-stream") or not isinstance(error, WireError | httpx2.SSEError):
         return None
-    if not isinstance(error, WireError | httpx2.SSEError):
+    if attempt.exchange.status is None:
         return None
     got = "a web page" if "html" in kind else repr(kind) if kind else "nothing useful"
     return MCPConnectionError(

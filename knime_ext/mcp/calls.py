@@ -115,7 +115,8 @@ def _refusal(error: WireError, name: str, exchange: Exchange) -> ToolResult:
         raise MCPToolNotFoundError(
             f"the server has no tool {name!r} (any more); list its tools again and use one of them"
         ) from error
-    if exchange.breach is not None or is_broken_stream(error) or error.code in _ABOUT_THE_SESSION:
+    failed_on_the_way = exchange.breach is not None or exchange.failure is not None or is_broken_stream(error)
+    if failed_on_the_way or error.code in _ABOUT_THE_SESSION:
         raise error
     status = exchange.status or 200
     if status >= 500 or status in _ABOUT_THE_WAY or (status >= 400 and error.code in _AMBIGUOUS):

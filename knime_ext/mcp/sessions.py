@@ -208,10 +208,10 @@ class Session:
                 attempt.noise = tap.noise
             self._line.settle(door)
             return conversation
-        tried = " nor ".join(f"{door.name} ({_answer(exchange)})" for door, exchange in wrong)
+        tried = " nor ".join(f"{door.name} (it answered with {_answer(exchange)})" for door, exchange in wrong)
+        verb = "speaks neither" if len(wrong) > 1 else "does not speak"
         raise MCPConnectionError(
-            f"server {name_of(self.server)} speaks {'neither' if len(wrong) > 1 else 'no'} {tried}; check the path of "
-            "its address (usually /mcp or /sse)"
+            f"server {name_of(self.server)} {verb} {tried}; check the path of its address (usually /mcp or /sse)"
         )
 
     def _attempt(self, what: str, seconds: float | None, setting: str, *, has_effects: bool = False) -> Attempt:

@@ -21,7 +21,7 @@ def program() -> Path:
     for tool in ("node", "npm"):
         if shutil.which(tool) is None:
             pytest.skip(f"{tool} is not installed, and the reference server server-everything needs it")
-    with (NODE / ".install.lock").open("w", encoding="utf-8") as lock:
+    with (NODE / "package.json").open(encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not PROGRAM.exists():
             subprocess.run(["npm", "ci", "--no-audit", "--no-fund"], cwd=NODE, check=True, timeout=INSTALL_SECONDS)
