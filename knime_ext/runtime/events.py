@@ -80,7 +80,7 @@ class NodeFailed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeSkipped:
-    """A node did not execute, because of the node named here or because the run was canceled."""
+    """A node gives nothing: one before it failed, or the run was canceled before or while it executed."""
 
     node: str
     because: str

@@ -6,6 +6,7 @@ themselves.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import Callable, Generator, Mapping, Sequence
 from copy import deepcopy
@@ -71,7 +72,8 @@ def explained(node: str) -> Generator[None]:
         place = f" {str(error.filename)!r}" if error.filename else ""
         reason = f"{type(error).__name__}: {error.strerror or error}{place}; check that it exists and may be used"
         raise NodeFailed(node, reason) from error
-    except Exception as error:
+    # A node that calls sys.exit, or lets a cancelled coroutine through, has failed; the run goes on without it.
+    except (Exception, SystemExit, asyncio.CancelledError) as error:
         text = str(error)
         raise NodeFailed(node, f"{type(error).__name__}: {text}" if text else type(error).__name__) from error
 
@@ -135,13 +137,14 @@ class NodeRunner:
         return Executed(outputs=outputs, view=view, variables=dict(context.flow_variables))
 
     def _instance(self, variables: Mapping[str, Any]) -> Any:
-        node = self.declaration.create()
+        with explained(self.planned.id):
+            node = self.declaration.create()
         try:
             set_parameters(node, self._settings(node, variables))
         except KnimeExtError as error:
             raise WorkflowError(f"settings of {self.title}: {error}") from error
-        except (TypeError, ValueError) as error:
-            raise WorkflowError(f"settings of {self.title}: {error}; correct the value") from error
+        except Exception as error:
+            raise WorkflowError(f"settings of {self.title}: {type(error).__name__}: {error}; correct them") from error
         return node
 
     def _settings(self, node: Any, variables: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from knime.types.tool import MCPTool, Tool, ToolPort, WorkflowTool
-from knime_ext.errors import ConfigurationError, KnimeExtError, WorkflowError
-from knime_ext.runtime.document import load_workflow
+from knime_ext.errors import ConfigurationError, KnimeExtError, NodeFailed, WorkflowError
+from knime_ext.runtime.document import Workflow, load_workflow
 from knime_ext.runtime.engine import configure_workflow, run_prepared
 from knime_ext.runtime.filestore import FileStore
 from knime_ext.runtime.graph_configuration import GraphConfiguration
@@ -53,9 +53,9 @@ def workflow_to_tool(path: Path, *, registry: NodeRegistry, filestore: FileStore
     try:
         interface = interface_of(workflow, registry)
         plan = plan_workflow(workflow, registry.shapes)
+        known = _configured_on_its_own(workflow, path.parent, registry, filestore)
     except WorkflowError as error:
         raise type(error)(f"{str(path)!r}: {error}") from error
-    known = _configured_on_its_own(path, registry, filestore)
     return WorkflowTool(
         name=workflow.name,
         description=workflow.description,
@@ -67,20 +67,26 @@ def workflow_to_tool(path: Path, *, registry: NodeRegistry, filestore: FileStore
     )
 
 
-def _configured_on_its_own(path: Path, registry: NodeRegistry, filestore: FileStore) -> GraphConfiguration:
-    """What is known of the tables without a caller; often little, as the caller's tables decide."""
-    with temporary_directory() as folder, MCPCalls({}, lambda: False) as mcp:
+def _configured_on_its_own(
+    workflow: Workflow, folder: Path, registry: NodeRegistry, filestore: FileStore
+) -> GraphConfiguration:
+    """What is known of the tables without a caller; often little, as the caller's tables decide.
+
+    Raises:
+        WorkflowError: A setting is wrong, whoever calls.
+    """
+    with temporary_directory() as temp, MCPCalls({}, lambda: False) as mcp:
         services = Services(
             registry=registry,
             filestore=filestore,
-            base_dir=path.parent,
-            temp_dir=folder,
+            base_dir=folder,
+            temp_dir=temp,
             mcp=mcp,
             is_canceled=lambda: False,
         )
         try:
-            return configure_workflow(load_workflow(path), services)
-        except KnimeExtError:
+            return configure_workflow(workflow, services)
+        except NodeFailed:
             return GraphConfiguration()
 
 
@@ -141,14 +147,14 @@ def _execute_workflow(
             f"workflow tools call each other more than {MAX_DEPTH} deep; check whether the tool calls itself"
         )
     _check_call(tool, parameters, inputs)
-    with temporary_directory() as folder:
+    with temporary_directory() as folder, temporary_directory() as temp:
         workflow = unpack(services.filestore.get(_package_key(tool)), folder)
         result = run_prepared(
             workflow,
             replace(
                 services,
                 base_dir=folder,
-                temp_dir=folder,
+                temp_dir=temp,
                 inputs={port.name: table for port, table in zip(tool.input_ports or (), inputs, strict=True)},
                 parameters=dict(parameters),
                 depth=services.depth + 1,
@@ -175,4 +181,8 @@ def _check_call(tool: WorkflowTool, parameters: Mapping[str, Any], inputs: Seque
 
 
 def _outputs(tool: WorkflowTool, result: RunResult) -> list[Table]:
-    return [result.workflow_outputs[port.name] for port in tool.output_ports or ()]
+    tables = [result.workflow_outputs.get(port.name) for port in tool.output_ports or ()]
+    found = [table for table in tables if table is not None]
+    if len(found) != len(tables):
+        raise ConfigurationError("its workflow does not have the outputs that the tool promises; make the tool again")
+    return found

@@ -1,3 +1,4 @@
+import asyncio
 import gc
 import json
 import threading
@@ -183,6 +184,40 @@ def test_a_missing_file_names_its_path():
     assert str(error) == (
         "node 'bad' failed: FileNotFoundError: No such file or directory '/there/is/no/such/file'; "
         "check that it exists and may be used"
+    )
+
+
+@pytest.mark.parametrize("raised", [SystemExit(3), asyncio.CancelledError(), RecursionError("too deep")])
+def test_a_node_can_fail_in_any_way_without_ending_the_run(raised: BaseException):
+    def work(ctx: Any) -> None:
+        raise raised
+
+    registry = REGISTRY.extended_by(calling(work))
+    error = failure(
+        workflow({"bad": "Call", "count": "Count", "add": "Add"}, (["count", 0], ["add", 0])), registry=registry
+    )
+    assert error.reason.startswith(type(raised).__name__)
+    assert error.result.nodes["add"].state == "succeeded"
+
+
+def test_a_node_that_cannot_even_be_made_is_named(tmp_path: Path):
+    made: list[object] = []
+
+    @knext.node("Shy", knext.NodeType.OTHER, "i.png", "/")
+    class Shy:
+        """Can be made once, when it is declared."""
+
+        def __init__(self) -> None:
+            if made:
+                raise RuntimeError("no more")
+            made.append(self)
+
+        def configure(self, ctx: Any) -> None: ...
+
+        def execute(self, ctx: Any) -> None: ...
+
+    assert refused(workflow({"shy": "Shy"}), tmp_path, registry=REGISTRY.extended_by(Shy)) == (
+        "node 'shy' failed: RuntimeError: no more"
     )
 
 

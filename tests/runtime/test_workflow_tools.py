@@ -157,6 +157,21 @@ def test_names_that_could_not_be_told_apart_are_refused(
         make_tool(nodes)
 
 
+def test_a_wrong_setting_is_said_when_the_tool_is_made_not_when_a_model_calls_it(
+    make_tool: Callable[..., WorkflowTool],
+):
+    with pytest.raises(
+        WorkflowError, match=r"flow\.json': settings of node 'c' \(Count\): there is no parameter 'rwos'"
+    ):
+        make_tool({"c": ("Count", {"rwos": 1})})
+
+
+def test_a_node_that_only_the_callers_table_can_configure_is_no_obstacle(make_tool: Callable[..., WorkflowTool]):
+    nodes = {"in": ("WorkflowInput", {"parameter_name": "rows"}), "t": "TableCreator", "add": "Add"}
+    tool = make_tool({**nodes, "bad": ("Fail", {"how": "configure"})}, (["t", 0], ["in", 0]), (["in", 0], ["add", 0]))
+    assert tool.input_ports == [ToolPort("rows", "", "Table", "")]
+
+
 def test_a_missing_workflow_file_is_named(filestore: FileStore, tmp_path: Path):
     with pytest.raises(ConfigurationError, match=r"there is no workflow file '.*none\.json'"):
         workflow_to_tool(tmp_path / "none.json", registry=REGISTRY, filestore=filestore)
@@ -237,6 +252,13 @@ def test_a_damaged_package_is_refused(
         target.writestr(DOCUMENT_NAME, "{}")
     escaping = replace(tool, _filestore_keys=filestore.put(archive.getvalue(), "x"))
     assert "unsafe path '../escape.txt'" in refusal(execute, escaping)
+
+
+def test_a_tool_that_promises_more_than_its_workflow_gives_is_refused(
+    make_tool: Callable[..., WorkflowTool], execute: Callable[..., Outcome]
+):
+    tool = replace(make_tool({"count": "Count"}), output_ports=[ToolPort("extra", "", "Table", "")])
+    assert refusal(execute, tool).startswith("its workflow does not have the outputs that the tool promises")
 
 
 def test_a_tool_that_is_no_tool_is_refused(execute: Callable[..., Outcome]):
