@@ -70,6 +70,22 @@ def test_join_columns_can_be_merged_into_one(output: Callable[..., pa.Table]) ->
     assert table.column("customer").to_pylist() == ["山田", "Ada", None, "Zoë", None, "Bo"]
 
 
+def test_merged_columns_are_wide_enough_for_the_values_of_both(output: Callable[..., pa.Table]) -> None:
+    left, right = pa.table({"k": pa.array([1], pa.int32())}), pa.table({"k": pa.array([1, 2**40])})
+    settings = {"join_columns": [{"left": "k", "right": "k"}], "join_mode": "FULL_OUTER", "merge_join_columns": True}
+    table = output("Joiner", settings, left, right)
+    assert (table.schema.field("k").type, table.column("k").to_pylist()) == (pa.int64(), [1, 2**40])
+
+
+def test_row_ids_take_no_values_of_merged_columns(output: Callable[..., pa.Table]) -> None:
+    left, right = pa.table({"<RowID>": ["a"], "x": [1]}), pa.table({"name": ["a", "b"]})
+    settings = {"join_columns": [{"left": "<RowID>", "right": "name"}], "merge_join_columns": True}
+    table = output("Joiner", {**settings, "join_mode": "RIGHT_OUTER"}, left, right)
+    assert table.to_pydict() == {"<RowID>": ["a_Row0", "?_Row1"], "x": [1, None], "name": ["a", "b"]}
+    other_way = {**settings, "join_columns": [{"left": "name", "right": "<RowID>"}], "join_mode": "FULL_OUTER"}
+    assert output("Joiner", other_way, right, left).column("name").to_pylist() == ["a", "b"]
+
+
 def test_several_pairs_must_all_agree_and_integer_types_are_compatible(output: Callable[..., pa.Table]) -> None:
     pairs = [{"left": "customer", "right": "name"}, {"left": "year", "right": "since"}]
     assert joined(output, join_columns=pairs).column(0).to_pylist() == ["o1_c2", "o2_c1"]

@@ -108,9 +108,7 @@ def _assembled(left: pa.Table, right: pa.Table, rows: pa.Table, settings: JoinSe
     columns = {name: _take(left[name], left_rows) for name in left.column_names if name != ROW_ID}
     merged = _merged_columns(settings)
     for left_name, right_name in merged.items():
-        if left_name != ROW_ID:
-            partner = pc.cast(_take(right[right_name], right_rows), columns[left_name].type, safe=False)
-            columns[left_name] = pc.coalesce(columns[left_name], partner)
+        columns[left_name] = _merged(columns[left_name], _take(right[right_name], right_rows))
     for name in right.column_names:
         if name != ROW_ID and name not in merged.values():
             columns[_free_name(name, columns, settings.suffix)] = _take(right[name], right_rows)
@@ -119,7 +117,14 @@ def _assembled(left: pa.Table, right: pa.Table, rows: pa.Table, settings: JoinSe
 
 
 def _merged_columns(settings: JoinSettings) -> dict[str, str]:
-    return dict(settings.pairs) if settings.merge else {}
+    """Left name to right name; RowIDs are no columns that could take the values of others."""
+    return {left: right for left, right in settings.pairs if left != ROW_ID} if settings.merge else {}
+
+
+def _merged(left: pa.ChunkedArray, right: pa.ChunkedArray) -> Any:
+    kind = wider_type(left.type, right.type)
+    assert kind is not None  # the keys were compared before
+    return pc.coalesce(pc.cast(left, kind, safe=False), pc.cast(right, kind, safe=False))
 
 
 def _take(column: Any, rows: Any) -> Any:
