@@ -93,7 +93,7 @@ def test_columns_and_types_stay_as_they_are(output: Callable[..., pa.Table]) -> 
 @pytest.mark.parametrize(
     ("criterion", "message"),
     [
-        (("nam", "EQ", "x"), "no column 'nam'; did you mean 'name'?"),
+        (("name_", "EQ", "x"), "no column 'name_'; did you mean 'name'?"),
         (("", "EQ", "x"), "a column is not chosen"),
         (("age", "EQ", "old"), "column 'age' holds whole numbers, and 'old' is none: give a value such as 42"),
         (("open", "EQ", "maybe"), "column 'open' holds true/false values, and 'maybe' is none"),

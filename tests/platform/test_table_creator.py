@@ -11,7 +11,7 @@ COLUMNS = [
     {"name": "Zahl", "type": "INTEGER"},
     {"name": "viel", "type": "LONG"},
     {"name": "Anteil", "type": "DOUBLE"},
-    {"name": "offen", "type": "BOOLEAN"},
+    {"name": "aktiv", "type": "BOOLEAN"},
 ]
 
 
@@ -25,18 +25,18 @@ def test_rows_become_typed_columns_with_numbered_row_ids(output: Callable[..., p
             ("Zahl", pa.int32()),
             ("viel", pa.int64()),
             ("Anteil", pa.float64()),
-            ("offen", pa.bool_()),
+            ("aktiv", pa.bool_()),
         ]
     )
     assert table.to_pylist() == [
-        {"<RowID>": "Row0", "Ort": "大阪", "Zahl": 1, "viel": 9007199254740993, "Anteil": 2.0, "offen": True},
-        {"<RowID>": "Row1", "Ort": None, "Zahl": None, "viel": None, "Anteil": None, "offen": None},
-        {"<RowID>": "Row2", "Ort": "", "Zahl": -5, "viel": 0, "Anteil": 0.5, "offen": False},
+        {"<RowID>": "Row0", "Ort": "大阪", "Zahl": 1, "viel": 9007199254740993, "Anteil": 2.0, "aktiv": True},
+        {"<RowID>": "Row1", "Ort": None, "Zahl": None, "viel": None, "Anteil": None, "aktiv": None},
+        {"<RowID>": "Row2", "Ort": "", "Zahl": -5, "viel": 0, "Anteil": 0.5, "aktiv": False},
     ]
 
 
 def test_rows_may_be_objects_by_column_name_and_leave_columns_out(output: Callable[..., pa.Table]) -> None:
-    table = output("TableCreator", {"columns": COLUMNS, "rows": '[{"Zahl": 3}, {"Ort": "Αθήνα", "offen": true}]'})
+    table = output("TableCreator", {"columns": COLUMNS, "rows": '[{"Zahl": 3}, {"Ort": "Αθήνα", "aktiv": true}]'})
     assert table.column("Zahl").to_pylist() == [3, None]
     assert table.column("Ort").to_pylist() == [None, "Αθήνα"]
 
@@ -45,7 +45,7 @@ def test_rows_may_be_objects_by_column_name_and_leave_columns_out(output: Callab
 def test_no_rows_give_an_empty_table_with_all_columns(output: Callable[..., pa.Table], rows: str) -> None:
     table = output("TableCreator", {"columns": COLUMNS, "rows": rows})
     assert table.num_rows == 0
-    assert table.column_names == ["<RowID>", "Ort", "Zahl", "viel", "Anteil", "offen"]
+    assert table.column_names == ["<RowID>", "Ort", "Zahl", "viel", "Anteil", "aktiv"]
 
 
 def test_a_table_without_any_column_is_empty(output: Callable[..., pa.Table]) -> None:
@@ -72,7 +72,7 @@ def test_a_hundred_thousand_rows_are_created(output: Callable[..., pa.Table]) ->
         ('[["x", true, 1, 1, true]]', "row 1, column 'Zahl': true does not fit"),
         ('[["x", 1, 9223372036854775808, 1, true]]', "row 1, column 'viel'"),
         ('[["x", 1, 1, "1", true]]', "row 1, column 'Anteil': \"1\" does not fit"),
-        ('[["x", 1, 1, 1, 0]]', "row 1, column 'offen': 0 does not fit type BOOLEAN, which takes true or false"),
+        ('[["x", 1, 1, 1, 0]]', "row 1, column 'aktiv': 0 does not fit type BOOLEAN, which takes true or false"),
         ('[{"ort": "x"}]', "row 1 has a value for 'ort', which is no column; did you mean 'Ort'?"),
     ],
 )
