@@ -47,13 +47,10 @@ def _terminate(signum: int, frame: FrameType | None) -> None:
     raise Terminated
 
 
-def _say(text: str) -> None:
+def _say(text: str, heading: str = "") -> None:
     sys.stdout.flush()
-    print(text, file=sys.stderr, flush=True)
-
-
-def _capitalised(text: str) -> str:
-    return text[:1].upper() + text[1:]
+    shown = f"{typer.style(f'{heading}:', fg='red', bold=True)} " if heading else ""
+    typer.echo(shown + text[:1].upper() + text[1:], err=True)  # without colours where nobody looks
 
 
 @contextmanager
@@ -81,7 +78,7 @@ def ends_well(debug: bool) -> Generator[None]:
     except KnimeExtError as error:
         if debug:
             traceback.print_exc()
-        _say(f"Error: {_capitalised(str(error))}")
+        _say(str(error), "Error")
         raise typer.Exit(_exit_code(error)) from None
     except typer.Exit:
         raise
@@ -89,7 +86,7 @@ def ends_well(debug: bool) -> Generator[None]:
         if debug:
             traceback.print_exc()
         hint = "" if debug else " Run it again with --debug in front of the command for details."
-        _say(f"Unexpected error: {type(error).__name__}: {error}.{hint}")
+        _say(f"{type(error).__name__}: {error}.{hint}", "Unexpected error")
         raise typer.Exit(1) from None
     finally:
         signal.signal(signal.SIGTERM, before)

@@ -102,8 +102,8 @@ class _Bars:
                 self._progress.console.print(f"[yellow]! {escape(node)}: {escape(message)}[/yellow]")
             case NodeFinished(node=node, tables=tables):
                 self._update(node, completed=1.0, state="done", note=sizes(tables))
-            case NodeFailed(node=node):
-                self._update(node, state="failed", note="failed")
+            case NodeFailed(node=node, message=message):
+                self._update(node, state="failed", note=escape(message if len(message) <= 60 else f"{message[:59]}…"))
             case NodeSkipped(node=node, because=because):
                 self._skipped(node, because)
             case _:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from contextlib import ExitStack
+from itertools import count
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +32,7 @@ class ToolHost:
         self._caller_lock = threading.Lock()
         self._caller: MCPToolCaller | None = None
         self._stack = ExitStack()
-        self._calls = 0
+        self._numbers = count(1)
 
     def __enter__(self) -> ToolHost:
         return self
@@ -74,8 +75,8 @@ class ToolHost:
 
     def _report(self, tool: Tool) -> None:
         """Shows which tool runs. How many calls will follow is unknown, so the bar slows down towards its end."""
-        self._calls += 1
-        self._ctx.set_progress(self._calls / (self._calls + 2), f"call {self._calls}: {tool.name}")
+        number = next(self._numbers)
+        self._ctx.set_progress(number / (number + 2), f"call {number}: {tool.name}")
 
     def _own_caller(self) -> MCPToolCaller:
         from knime_ext.mcp import MCPToolCaller

@@ -11,8 +11,9 @@ import pytest
 from pyarrow import ipc
 from typer.testing import CliRunner, Result
 
-from knime.types.tool import MCPTool
+from knime.types.tool import MCPTool, Tool
 from knime_ext.cli.app import app
+from knime_ext.runtime.knext import Table, logical
 from knime_ext.tools import decode_tools
 from tests.cli.process import COMMAND, ROOT, knime_mcp
 
@@ -97,8 +98,8 @@ def test_export_writes_the_tool_column_that_a_node_would_write(server_url: str, 
     with pa.memory_map(str(file)) as source:
         table = ipc.open_file(source).read_all()
     assert table.column_names == ["Tool"]
-    kind: Any = table.schema.field("Tool").type
-    assert kind.extension_name == "knime.logical_type"
+    [column] = Table.from_pyarrow(table).schema
+    assert column.ktype == logical(Tool)
     written = [tool for tool in decode_tools(table.column("Tool")) if isinstance(tool, MCPTool)]
     assert [tool.tool_name for tool in written] == ["convert_currency", "shipping_estimate", "days_between"]
     assert {tool.server_uri for tool in written} == {server_url}
