@@ -83,7 +83,7 @@ def _package(config: ChatModelConfig) -> str:
 
 
 def _unusable(config: ChatModelConfig, error: ValueError) -> str:
-    if "model_provider" in str(error):
+    if "nsupported" in str(error):
         return f"the chat model provider {config.provider!r} is unknown; use a name that LangChain knows, as 'openai'."
     return f"the chat model {config.model!r} of {config.provider!r} cannot be set up; check its settings."
 

@@ -172,7 +172,7 @@ def read_data_lines(text: str) -> tuple[str, list[DataLine]]:
     """
     rest: list[str] = []
     found: list[DataLine] = []
-    for line in text.splitlines():
+    for line in text.split("\n"):
         item = _data_line(line)
         if item is not None:
             found.append(item)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Protocol, cast
 
@@ -98,9 +99,20 @@ class MCPDispatch:
 
     def _checked(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         schema = _object_schema(self.tool.parameter_schema)
-        values = parse_json_texts(schema, arguments) if self.simple else dict(arguments)
+        values = _read_texts(schema, arguments) if self.simple else dict(arguments)
         check_arguments(schema, values, self.tool.name)
         return values
+
+
+def _read_texts(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments with JSON texts read, also where the schema names the type only behind a reference."""
+    values = parse_json_texts(schema, arguments)
+    for name, part in cast("Mapping[str, Any]", schema.get("properties", {})).items():
+        text = values.get(name)
+        if isinstance(text, str) and text.lstrip()[:1] in ("{", "[") and "type" not in part:
+            with suppress(ValueError):
+                values[name] = json.loads(text)
+    return values
 
 
 def _text_reply(text: str) -> Reply:

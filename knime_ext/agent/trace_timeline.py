@@ -59,7 +59,8 @@ def _bars(trace: Trace, turn: int) -> list[_Bar]:
 def _kind(message: TraceMessage, kinds: dict[str, str]) -> str:
     if message.role == "assistant":
         return "model"
-    return "bad" if message.is_error else kinds.get(message.tool_call_id or "") or "other"
+    kind = kinds.get(message.tool_call_id or "", "")
+    return "bad" if message.is_error else kind if kind in ("workflow", "mcp") else "other"
 
 
 def _row(turn: int, bars: Sequence[_Bar], total: float, *, is_last: bool) -> str:

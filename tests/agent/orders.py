@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from knime.types.tool import MCPTool, Tool, ToolPort, WorkflowTool
-
 from knime_ext.agent.data import DataRepository
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "orders-agent"

@@ -1,17 +1,174 @@
-from __future__ import annotations
-import gc
-from pydantic import SecretStr
-from knime_ext.agent.agent import Agent
-from knime_ext.agent.chat_models import *
-from tests.agent.openai_server import *
+"""Chat models over a real HTTP server that speaks OpenAI's API."""
 
-def test_two_runs_use_the_same_model_one_after_the_other():
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+
+import pytest
+from langchain_core.tools import BaseTool
+from pydantic import SecretStr
+
+from knime_ext.agent import Agent, ChatModelConfig, OfflineChatModel, create_chat_model, to_langchain_tools
+from knime_ext.errors import AgentError, ConfigurationError
+from tests.agent.openai_server import completion, failure, openai_service
+from tests.agent.orders import OrdersHost, Table, orders_data, orders_tools
+
+KEY = "sk-very-secret-4711"
+
+
+def config(url: str, **more: object) -> ChatModelConfig:
+    settings = {"model": "tiny", "base_url": url, "api_key": SecretStr(KEY), "max_retries": 0, "timeout": 10.0}
+    return ChatModelConfig(**{**settings, **more})  # pyright: ignore[reportArgumentType]
+
+
+def test_the_model_of_a_local_server_calls_tools_in_parallel_and_answers() -> None:
+    calls = [
+        ("customer_revenue", {"data_inputs": {"orders": 0}}),
+        ("Convert_currency", {"amount": 2, "from_currency": "USD", "to_currency": "EUR"}),
+    ]
+    host, data = OrdersHost(), orders_data()
+    with openai_service([completion(calls=calls), completion("Northwind Traders.")]) as service:
+        agent = Agent(
+            create_chat_model(config(service.url)), to_langchain_tools(orders_tools(), host, data=data), data=data
+        )
+        run = agent.run("Who is the best customer?")
+    assert run.answer == "Northwind Traders."
+    assert sorted(name for name, _ in host.calls) == ["convert_currency", "customer_revenue"]
+    first, second = service.requests
+    assert [tool["function"]["name"] for tool in first["tools"]][-3:] == [
+        "Convert_currency",
+        "Estimate_shipping",
+        "Days_between",
+    ]
+    assert [(message["role"], message.get("tool_call_id")) for message in second["messages"][-3:]] == [
+        ("assistant", None),
+        ("tool", "call_1"),
+        ("tool", "call_2"),
+    ]
+    assert service.keys == [f"Bearer {KEY}"] * 2
+    assert run.trace.tokens.to_dict() == {"input": 22, "output": 14, "total": 36}
+    assert run.trace.model == "tiny"
+
+
+def test_schemas_reach_the_server_as_they_are() -> None:
+    data = orders_data()
+    tools = to_langchain_tools(orders_tools(), OrdersHost(), data=data)
+    with openai_service([completion("ok")]) as service:
+        Agent(create_chat_model(config(service.url)), tools).run("go")
+    sent = {tool["function"]["name"]: tool["function"]["parameters"] for tool in service.requests[0]["tools"]}
+    assert sent == {tool.name: tool.args_schema for tool in tools}
+
+
+def test_arguments_that_are_no_json_go_back_to_the_model() -> None:
+    with openai_service([completion(calls=[("Convert_currency", '{"amount": ')]), completion("sorry")]) as service:
+        tools: list[BaseTool] = [*to_langchain_tools(orders_tools(), OrdersHost())]
+        run = Agent(create_chat_model(config(service.url)), tools).run("go")
+    assert run.answer == "sorry"
+    assert "could not be read" in service.requests[1]["messages"][-1]["content"]
+
+
+def test_runs_one_after_the_other_work_though_each_has_a_loop_of_its_own() -> None:
     with openai_service([completion("fine")]) as service:
-        model = create_chat_model(ChatModelConfig(model="m", base_url=service.url, api_key=SecretStr("sk-secret"), max_retries=0))
-        agent = Agent(model)
-        assert agent.run("a").answer == "fine"
-        assert agent.run("b").answer == "fine"
-        m2 = create_chat_model(ChatModelConfig(model="m", base_url=service.url, api_key=SecretStr("sk-secret"), max_retries=0))
-        assert Agent(m2).run("c").answer == "fine"
-    del model, agent, m2
-    gc.collect()
+        agent = Agent(create_chat_model(config(service.url)))
+        before = threading.active_count()
+        assert [agent.run("a").answer, agent.run("b").answer, agent.run("c").answer] == ["fine"] * 3
+        assert threading.active_count() == before
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        (401, "refused the credentials; check the API key"),
+        (404, "check the model's name and the base URL"),
+        (429, "limiting the rate"),
+        (500, "failing on its server"),
+        (503, "failing on its server"),
+    ],
+)
+def test_an_error_status_is_one_sentence_without_the_key(status: int, words: str) -> None:
+    with openai_service([failure(status, f"Incorrect API key provided: {KEY}.")]) as service:
+        with pytest.raises(AgentError) as caught:
+            Agent(create_chat_model(config(service.url))).run("go")
+    text = str(caught.value)
+    assert words in text
+    assert f"HTTP {status}" in text
+    assert KEY not in text
+    assert "\n" not in text
+    assert caught.value.__suppress_context__
+
+
+def test_the_reason_of_a_rejected_request_is_told_without_the_key() -> None:
+    with openai_service([failure(400, f"too long; key {KEY} is fine\nsecond line")]) as service:
+        run = Agent(create_chat_model(config(service.url))).attempt("go")
+    assert str(run.error) == "the chat model 'tiny' rejected the request (HTTP 400): too long; key *** is fine"
+
+
+def test_a_server_that_is_not_there_is_one_sentence() -> None:
+    with pytest.raises(AgentError, match="'tiny' cannot be reached; check the base URL"):
+        Agent(create_chat_model(config("http://127.0.0.1:9/v1"))).run("go")
+
+
+def test_an_empty_answer_at_the_token_limit_says_what_to_raise() -> None:
+    with openai_service([completion("", finish="length")]) as service:
+        with pytest.raises(AgentError, match="output tokens"):
+            Agent(create_chat_model(config(service.url))).run("go")
+
+
+def test_the_key_shows_in_no_repr() -> None:
+    settings = config("http://127.0.0.1:9/v1")
+    model = create_chat_model(settings)
+    assert KEY not in repr(settings) + str(settings) + repr(model) + str(model)
+
+
+def test_another_address_never_gets_the_key_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-from-environment")
+    with openai_service([completion("ok")]) as service:
+        Agent(create_chat_model(config(service.url, api_key=None))).run("go")
+    assert service.keys == ["Bearer no-key-needed"]
+
+
+def test_the_offline_model_needs_no_name_and_no_key() -> None:
+    assert isinstance(create_chat_model(ChatModelConfig(provider="offline")), OfflineChatModel)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        (ChatModelConfig(model=""), "name of the chat model is missing"),
+        (ChatModelConfig(provider="nobody", model="x"), "provider 'nobody' is unknown"),
+        (ChatModelConfig(provider="mistralai", model="x"), "install 'langchain-mistralai'"),
+    ],
+)
+def test_a_model_that_cannot_be_made_says_what_to_do(settings: ChatModelConfig, words: str) -> None:
+    with pytest.raises(ConfigurationError, match=words):
+        create_chat_model(settings)
+
+
+def test_a_missing_key_is_a_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with pytest.raises(ConfigurationError, match="API key"):
+        create_chat_model(ChatModelConfig(model="gpt-x"))
+
+
+def test_without_the_extra_the_error_names_it() -> None:
+    program = (
+        "import sys; sys.modules['langchain'] = None\n"
+        "from knime_ext.agent import ChatModelConfig, create_chat_model\n"
+        "try: create_chat_model(ChatModelConfig(model='x'))\n"
+        "except Exception as error: print(type(error).__name__, error)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
+    assert "ConfigurationError" in done.stdout
+    assert "pip install 'knime-mcp[models]'" in done.stdout
+
+
+def test_a_history_with_tables_survives_the_way_to_the_server() -> None:
+    data = orders_data()
+    data.add("more", "", Table(["x"]))
+    with openai_service([completion("a"), completion("b")]) as service:
+        agent = Agent(create_chat_model(config(service.url)), data=data)
+        agent.run("second", history=agent.run("first").messages)
+    roles = [message["role"] for message in service.requests[1]["messages"]]
+    assert roles == ["user", "user", "assistant", "user", "user"]

@@ -59,15 +59,23 @@ def test_a_question_for_both_kinds_of_tools_is_answered_with_both(question: str,
         ("Convert 250 USD to EUR.", convert(250, "EUR")),
         ("How much is $99.90 in Swiss francs?", convert(99.9, "CHF")),
         ("I have 1,250 dollars. How much is that in yen?", convert(1250, "JPY")),
-        ("What does it cost to ship 3 kg to North America?", ("shipping_estimate", {"region": "North America", "weight_kg": 3})),
+        (
+            "What does it cost to ship 3 kg to North America?",
+            ("shipping_estimate", {"region": "North America", "weight_kg": 3}),
+        ),
         (
             "Estimate express shipping of a 2.5 kg parcel to Asia.",
             ("shipping_estimate", {"region": "Asia", "weight_kg": 2.5, "express": True}),
         ),
-        ("How many days are there between 2026-01-14 and March 1, 2026?", ("days_between", {"start": "2026-01-14", "end": "2026-03-01"})),
+        (
+            "How many days are there between 2026-01-14 and March 1, 2026?",
+            ("days_between", {"start": "2026-01-14", "end": "2026-03-01"}),
+        ),
     ],
 )
-def test_a_question_for_one_tool_is_answered_with_that_tool_alone(question: str, call: tuple[str, dict[str, Any]]) -> None:
+def test_a_question_for_one_tool_is_answered_with_that_tool_alone(
+    question: str, call: tuple[str, dict[str, Any]]
+) -> None:
     run, calls = ask(question)
     assert calls == [call]
     assert run.turns == 1
