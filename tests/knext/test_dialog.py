@@ -1,7 +1,7 @@
 """Dialogs as JSON: settings, schema and UI schema.
 
-`dialog_of_everything.json` is the dialog that KNIME 5.9's own Python code makes of the node below (descriptions left
-out, because KNIME turns their Markdown into HTML); ours must be the same.
+`dialog_of_everything.json` is the dialog that KNIME's own Python code makes of the node below, without the texts that
+are only shown; ours must be the same.
 """
 
 from __future__ import annotations
@@ -127,12 +127,15 @@ class Everything:
     )
 
 
-def without_descriptions(value: Any) -> Any:
+SHOWN = {"description", "errorMessage", "unknownValuesText", "emptyStateLabel", "placeholder"}
+
+
+def without_texts(value: Any) -> Any:
     if isinstance(value, dict):
         items: Any = value.items()  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-        return {k: without_descriptions(v) for k, v in items if not (k == "description" and isinstance(v, str))}
+        return {k: without_texts(v) for k, v in items if not (k in SHOWN and isinstance(v, str))}
     if isinstance(value, list):
-        return [without_descriptions(element) for element in value]  # pyright: ignore[reportUnknownVariableType]
+        return [without_texts(element) for element in value]  # pyright: ignore[reportUnknownVariableType]
     return value
 
 
@@ -150,9 +153,17 @@ def test_the_dialog_is_the_one_that_knime_makes() -> None:
         dialog = dialog_json(Everything(), DialogCreationContext(input_specs=schemas()))
     finally:
         set_extension_version(before)
-    assert without_descriptions(dialog["data"]) == expected["data"]
-    assert without_descriptions(dialog["schema"]) == expected["schema"]
-    assert dialog["ui_schema"] == expected["ui_schema"]
+    assert without_texts(dialog["data"]) == expected["data"]
+    assert without_texts(dialog["schema"]) == expected["schema"]
+    assert without_texts(dialog["ui_schema"]) == expected["ui_schema"]
+
+
+def test_limits_and_placeholders_are_shown() -> None:
+    elements = ui_schema(Everything, DialogCreationContext(input_specs=schemas()))["elements"]
+    options = {element["label"]: element.get("options", {}) for element in elements}
+    assert options["Int"]["validation"]["min"]["errorMessage"] == "Not smaller than 1."
+    assert options["Path"]["placeholder"] == "pick"
+    assert options["DynNone"]["placeholder"] == "Nothing to choose from"
 
 
 def test_a_dialog_is_json() -> None:

@@ -268,7 +268,7 @@ class ColumnFilterParameter(_ColumnsParameter[ColumnFilterConfig]):
         """A filter with the columns to pick from."""
         return {
             "format": "typedStringFilter",
-            "unknownValuesText": "Any unknown column",
-            "emptyStateLabel": "No columns in this list.",
+            "unknownValuesText": "Columns that may come later",
+            "emptyStateLabel": "Nothing here yet",
             "possibleValues": self.possible_values(context),
         }

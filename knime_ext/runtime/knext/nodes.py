@@ -190,8 +190,31 @@ def _refuse_loose_parameters(instance: object) -> None:
         )
 
 
-def _declared(instance: object, slot: str) -> Any:
-    return getattr(instance, slot, None)
+@dataclass(frozen=True, slots=True)
+class _Equipment:
+    """Ports and view that every instance of a node gets."""
+
+    input_ports: list[AnyPort]
+    output_ports: list[AnyPort]
+    output_view: ViewDeclaration | None
+
+    @classmethod
+    def of(cls, sample: object) -> _Equipment:
+        inputs, outputs = getattr(sample, "input_ports", None), getattr(sample, "output_ports", None)
+        return cls(inputs or [], outputs or [], getattr(sample, "output_view", None))
+
+    def factory(self, node_class: type[Node]) -> NodeFactory[Node]:
+        @wraps(node_class, updated=())
+        def create(*args: Any, **kwargs: Any) -> Node:
+            instance: Any = node_class(*args, **kwargs)
+            _refuse_loose_parameters(instance)
+            instance.input_ports, instance.output_ports = self.input_ports, self.output_ports
+            instance.output_view = self.output_view
+            instance.configure = _materialising(instance.configure)
+            instance.execute = _materialising(instance.execute)
+            return instance
+
+        return cast("NodeFactory[Node]", create)
 
 
 def node(
@@ -220,21 +243,9 @@ def node(
     """
 
     def decorate(node_class: type[Node]) -> NodeFactory[Node]:
-        sample = node_class()
-        input_ports: list[AnyPort] = _declared(sample, "input_ports") or []
-        output_ports: list[AnyPort] = _declared(sample, "output_ports") or []
-        view: ViewDeclaration | None = _declared(sample, "output_view")
-
-        @wraps(node_class, updated=())
-        def create(*args: Any, **kwargs: Any) -> Node:
-            instance: Any = node_class(*args, **kwargs)
-            _refuse_loose_parameters(instance)
-            instance.input_ports, instance.output_ports, instance.output_view = input_ports, output_ports, view
-            instance.configure = _materialising(instance.configure)
-            instance.execute = _materialising(instance.execute)
-            return instance
-
-        factory = cast("NodeFactory[Node]", create)
+        # An instance, because the constructor may set ports, too; its failures show up when the module is imported.
+        equipment = _Equipment.of(node_class())
+        factory = equipment.factory(node_class)
         factory.__knext_node__ = NodeDeclaration(
             id=id or node_class.__name__,
             name=name,
@@ -246,10 +257,10 @@ def node(
             is_deprecated=is_deprecated,
             is_hidden=is_hidden,
             node_class=node_class,
-            input_ports=tuple(input_ports),
-            output_ports=tuple(output_ports),
-            output_view=view,
-            create=create,
+            input_ports=tuple(equipment.input_ports),
+            output_ports=tuple(equipment.output_ports),
+            output_view=equipment.output_view,
+            create=factory,
         )
         return factory
 

@@ -13,7 +13,7 @@ __all__ = ["BoolParameter", "DoubleParameter", "IntParameter"]
 
 
 def _bound(key: str, limit: Any, words: str) -> dict[str, Any]:
-    return {"parameters": {key: limit, "isExclusive": False}, "errorMessage": f"The value must be {words} {limit}."}
+    return {"parameters": {key: limit, "isExclusive": False}, "errorMessage": f"Not {words} than {limit}."}
 
 
 class _NumberParameter(Parameter[T]):
@@ -36,9 +36,9 @@ class _NumberParameter(Parameter[T]):
         control = super().control(context)
         validation: dict[str, Any] = {}
         if self.min_value is not None:
-            validation["min"] = _bound("min", self.min_value, "at least")
+            validation["min"] = _bound("min", self.min_value, "smaller")
         if self.max_value is not None:
-            validation["max"] = _bound("max", self.max_value, "at most")
+            validation["max"] = _bound("max", self.max_value, "larger")
         if validation:
             control["options"]["validation"] = validation
         return control

@@ -135,7 +135,7 @@ class StringParameter(Parameter[str]):
     def ui_options(self, context: Any) -> dict[str, Any]:
         """A text field or a drop-down, which the dialog tells by the schema."""
         if self.choices_in(context) == []:
-            return {"format": "dropDown", "placeholder": "No values present"}
+            return {"format": "dropDown", "placeholder": "Nothing to choose from"}
         return {"format": "string"}
 
 

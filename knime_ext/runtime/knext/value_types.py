@@ -239,14 +239,7 @@ def _register_all(names: Iterable[str], factory: str, storage: KnimeType, java: 
         role = "proxy"
 
 
-def register_default_value_types() -> None:
-    """Registers the value types that come with this project: tools, messages, dates and times.
-
-    Happens by itself on import; calling it again restores these registrations.
-    """
-    from knime_ext.runtime.knext import time_types
-
-    time_types.register()
+def _register_tools() -> None:
     tool = "knime.types.tool."
     _register_all(
         [tool + "Tool", tool + "WorkflowTool", tool + "MCPTool"],
@@ -263,6 +256,17 @@ def register_default_value_types() -> None:
         role="legacy",
         data_type="Workflow Tool",
     )
+
+
+def register_default_value_types() -> None:
+    """Registers the value types that come with this project: tools, messages, dates and times.
+
+    Happens by itself on import; calling it again restores these registrations.
+    """
+    from knime_ext.runtime.knext import time_types
+
+    time_types.register()
+    _register_tools()
     message = "knime.types.message."
     register_value_factory(
         message + "MessageValue",
