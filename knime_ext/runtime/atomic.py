@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import uuid
 from collections.abc import Generator
 from pathlib import Path
 
 from knime_ext.errors import ConfigurationError
 
-__all__ = ["atomic_file", "cannot_write", "write_bytes", "write_text"]
+__all__ = ["PARTIAL_NAME", "atomic_file", "cannot_write", "write_bytes", "write_text"]
+
+PARTIAL_NAME = re.compile(r"\.[0-9a-f]{32}\.partial")
+"""Names of temporary files; one that nobody writes any more may be removed."""
 
 
 def cannot_write(path: Path, error: OSError) -> ConfigurationError:

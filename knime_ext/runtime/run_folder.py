@@ -21,7 +21,7 @@ from collections.abc import Collection, Generator, Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
 
-from knime_ext.runtime.atomic import cannot_write, write_text
+from knime_ext.runtime.atomic import PARTIAL_NAME, cannot_write, write_text
 from knime_ext.runtime.folder_lock import folder_lock
 
 __all__ = ["RECORD_NAME", "RunFolder", "file_stem", "named_folder", "temporary_directory", "temporary_folder"]
@@ -66,6 +66,9 @@ class RunFolder:
         try:
             for name in _file_names(earlier):
                 (self.path / name).unlink(missing_ok=True)
+            for path in self.path.iterdir():
+                if PARTIAL_NAME.fullmatch(path.name):  # its process was killed while it wrote
+                    path.unlink()
             if (self.path / _TABLES).is_dir():
                 shutil.rmtree(self.path / _TABLES)
         except OSError as error:

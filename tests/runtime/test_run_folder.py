@@ -1,5 +1,8 @@
 import json
 import resource
+import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -119,6 +122,33 @@ def test_two_runs_into_one_folder_at_once_are_refused(tmp_path: Path):
     assert "hold" in record(tmp_path)["nodes"], "the second run must not have touched the first one's record"
 
 
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from knime_ext.runtime.atomic import atomic_file
+from tests.runtime.small_nodes import REGISTRY, calling, run, workflow
+
+def work(ctx):
+    with atomic_file(Path(sys.argv[1]) / "half.csv") as partial:
+        partial.write_text("half")
+        os.kill(os.getpid(), signal.SIGKILL)
+
+flow = workflow({"count": "Count", "call": "Call"}, name="first")
+run(flow, registry=REGISTRY.extended_by(calling(work)), out=sys.argv[1])
+"""
+
+
+def test_a_killed_run_leaves_no_half_files_and_does_not_block_the_next(tmp_path: Path):
+    root = Path(__file__).parents[2]
+    killed = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], cwd=root, timeout=60, check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert (record(tmp_path)["workflow"], record(tmp_path)["state"]) == ("first", "running")
+    assert not (tmp_path / "half.csv").exists()
+    run(workflow({"other": "Count"}), out=tmp_path)
+    assert files(tmp_path) == {"nodes/other/0.arrow", "run.json"}
+    assert record(tmp_path)["state"] == "succeeded"
+
+
 def test_an_output_folder_that_is_a_file_is_named(tmp_path: Path):
     (tmp_path / "out").write_text("", "utf-8")
     with pytest.raises(ConfigurationError, match=r"cannot write '.*out': File exists; free space, fix permissions or"):
@@ -133,8 +163,6 @@ def test_an_output_folder_that_cannot_be_made_is_named():
 @pytest.fixture
 def no_large_files() -> Iterator[None]:
     """A file may have 100 kB: for a program, that is a full disk."""
-    import signal
-
     old_handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, hard))
