@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from knime_ext.errors import NodeFailed, WorkflowError
 from knime_ext.runtime.document import Workflow
 from knime_ext.runtime.events import Event, NodeProgress, NodeWarning
 from knime_ext.runtime.filestore import FileStore
@@ -143,7 +144,17 @@ class _Prepared:
         self._redact = Redactor(credential.password for credential in services.credentials.values())
         self._reporter = Reporter(listener, self._redact)
         self._plan = plan_workflow(workflow, services.registry.shapes)
-        self.configuration = configure_graph(self._plan, self._runner)
+        self.configuration = self._configured()
+
+    def _configured(self) -> GraphConfiguration:
+        try:
+            return configure_graph(self._plan, self._runner)
+        except WorkflowError as error:
+            if self._redact.is_clean(error):
+                raise
+            reason = self._redact.text(error.reason if isinstance(error, NodeFailed) else str(error))
+            clean = NodeFailed(error.node, reason) if isinstance(error, NodeFailed) else WorkflowError(reason)
+        raise clean
 
     def _runner(self, node: PlannedNode) -> NodeRunner:
         return NodeRunner(

@@ -11,7 +11,6 @@ import contextlib
 from collections.abc import Callable, Generator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from knime_ext.errors import KnimeExtError, NodeFailed, WorkflowError
@@ -175,5 +174,5 @@ class NodeRunner:
             is_canceled=self.services.is_canceled,
             temp_dir=self.services.temp_dir,
             workflow_dir=self.services.base_dir,
-            home_dir=Path("~/.knime-mcp").expanduser(),
+            home_dir=self.services.filestore.folder.parent,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import traceback
 from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
@@ -25,6 +26,11 @@ class Redactor:
         for secret in self._secrets:
             text = text.replace(secret, _HIDDEN)
         return text
+
+    def is_clean(self, error: BaseException) -> bool:
+        """Whether the traceback of an error, with all of its causes, holds no known secret."""
+        shown = "".join(traceback.format_exception(error))
+        return self.text(shown) == shown
 
     def tree(self, value: Any, key: str = "") -> Any:
         """A tree of settings with every secret replaced."""

@@ -122,7 +122,8 @@ class WorkflowRun:
         first, *others = [node_id for node_id in self._nodes if self._outcomes[node_id].state == "failed"]
         also = f" (also failed: {', '.join(map(repr, others))})" if others else ""
         error = RunFailed(first, self._outcomes[first].message + also, result)
-        error.__cause__ = self._errors[first].__cause__ or self._errors[first]
+        cause = self._errors[first].__cause__ or self._errors[first]
+        error.__cause__ = cause if self.redact.is_clean(cause) else None
         return error
 
     def _record(self, state: str, seconds: float | None = None) -> None:

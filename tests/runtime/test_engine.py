@@ -2,11 +2,14 @@ import asyncio
 import gc
 import json
 import threading
+import traceback
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from knime_ext.errors import ConfigurationError, Cycle, NodeFailed, PortMismatch, WorkflowError
 from knime_ext.runtime import events as ev
@@ -445,8 +448,39 @@ def test_a_password_appears_in_no_message_and_no_file(tmp_path: Path):
     flow = workflow({"bad": ("Fail", {"how": "secret", "text": "correct-horse"})})
     error = failure(flow, credentials={"db": credential}, out=tmp_path, events=seen.append)
     assert str(error) == "node 'bad' failed: ValueError: login with *** refused"
-    assert "correct-horse" not in repr(seen) + repr(error.result)
+    assert "correct-horse" not in repr(seen) + repr(error.result) + "".join(traceback.format_exception(error))
     assert "correct-horse" not in (tmp_path / "run.json").read_text("utf-8")
+
+
+def test_a_password_in_a_refusal_is_hidden_too(tmp_path: Path):
+    credential = knext.Credential("me", "correct-horse", "db")
+    flow = workflow({"bad": ("Fail", {"how": "configure", "text": "login with correct-horse refused; ask again"})})
+    with pytest.raises(NodeFailed) as error:
+        run(flow, credentials={"db": credential})
+    assert str(error.value) == "node 'bad' failed: login with *** refused; ask again"
+    assert "correct-horse" not in "".join(traceback.format_exception(error.value))
+
+
+# --- any graph ---
+
+
+edges = st.sets(st.tuples(st.integers(0, 7), st.integers(0, 7)).filter(lambda edge: edge[0] < edge[1]), max_size=14)
+
+
+@settings(max_examples=15)
+@given(edges=edges)
+def test_every_node_of_any_graph_gets_what_those_before_it_gave(edges: set[tuple[int, int]]):
+    nodes: dict[str, Any] = {f"n{n}": "Stack" for n in range(8)} | {f"c{n}": ("Count", {"rows": 1}) for n in range(8)}
+    flow = workflow(
+        nodes,
+        *(([f"c{n}", 0], [f"n{n}", 0]) for n in range(8)),
+        *(([f"n{a}", 0], [f"n{b}", 0]) for a, b in sorted(edges)),
+    )
+    result = run(flow)
+    rows = [1] * 8
+    for n in range(8):
+        rows[n] += sum(rows[a] for a, b in edges if b == n)
+    assert [result.table(f"n{n}").num_rows for n in range(8)] == rows
 
 
 # --- size ---
