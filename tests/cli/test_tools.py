@@ -6,14 +6,13 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pytest
-from pyarrow import ipc
 from typer.testing import CliRunner, Result
 
 from knime.types.tool import MCPTool, Tool
 from knime_ext.cli.app import app
-from knime_ext.runtime.knext import Table, logical
+from knime_ext.runtime.knext import Column, Schema, logical
+from knime_ext.runtime.knext.arrow_files import read_table
 from knime_ext.tools import decode_tools
 from tests.cli.process import COMMAND, ROOT, knime_mcp
 
@@ -95,12 +94,9 @@ def test_export_writes_the_tool_column_that_a_node_would_write(server_url: str, 
     file = tmp_path / "new folder" / "tools.arrow"
     done = tools("export", server_url, str(file))
     assert (done.exit_code, done.stdout) == (0, f"3 tools written to {file}\n")
-    with pa.memory_map(str(file)) as source:
-        table = ipc.open_file(source).read_all()
-    assert table.column_names == ["Tool"]
-    [column] = Table.from_pyarrow(table).schema
-    assert column.ktype == logical(Tool)
-    written = [tool for tool in decode_tools(table.column("Tool")) if isinstance(tool, MCPTool)]
+    table = read_table(file)
+    assert table.schema == Schema.from_columns([Column(logical(Tool), "Tool")])
+    written = [tool for tool in decode_tools(table.to_pyarrow().column("Tool")) if isinstance(tool, MCPTool)]
     assert [tool.tool_name for tool in written] == ["convert_currency", "shipping_estimate", "days_between"]
     assert {tool.server_uri for tool in written} == {server_url}
     assert list(file.parent.iterdir()) == [file]
