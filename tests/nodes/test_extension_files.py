@@ -1,6 +1,7 @@
 """The files that make this folder a KNIME extension say what is true."""
 
 import importlib
+import json
 import struct
 import subprocess
 import sys
@@ -71,6 +72,14 @@ def test_every_module_path_in_plugin_xml_holds_its_module() -> None:
     for module in root.iter("Module"):
         file = ROOT / module.attrib["modulePath"] / (module.attrib["moduleName"].replace(".", "/") + ".py")
         assert file.is_file()
+
+
+def test_the_default_factory_of_tools_is_the_one_that_the_golden_file_names() -> None:
+    golden = json.loads((ROOT / "tests" / "golden" / "tool_struct.json").read_text("utf-8"))
+    assert ("knime.types.tool.Tool", golden["value_factory"], "true") in {
+        (each["ValueTypeName"], each["ValueFactory"], each["isDefaultPythonRepresentation"])
+        for _, each in value_factories()
+    }
 
 
 def test_each_java_factory_has_exactly_one_default_python_type() -> None:
