@@ -89,7 +89,7 @@ def test_a_setting_can_be_changed_for_one_run(tmp_path: Path) -> None:
             [],
             "unknown factory 'TableCreatr'; did you mean 'TableCreator'?",
         ),
-        (None, None, ["--set", "filter.qery=x"], "there is no parameter 'qery'; did you mean 'query'?"),
+        (None, None, ["--set", "filter.quer=x"], "there is no parameter 'quer'; did you mean 'query'?"),
         (None, None, ["--set", "filtr.query=x"], "there is no node 'filtr'; did you mean 'filter'?"),
         (None, [*CONNECTIONS, {"from": ["end", 0], "to": ["numbers", 0]}], [], "'end'"),
         ([{**NUMBERS, "id": 5}], [], [], "nodes[0].id must be a text"),
