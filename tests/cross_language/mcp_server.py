@@ -1,0 +1,101 @@
+"""An MCP server that the Java tests call: `python mcp_server.py [--json] [--stateless] [--forget-once]`.
+
+Prints its URL on the first line and stops when its standard input is closed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import sys
+from typing import Any
+
+import uvicorn
+from mcp.server import MCPServer
+from mcp.server.mcpserver import Context
+from mcp.types import ToolAnnotations
+
+server = MCPServer("cross-language", log_level="ERROR")
+
+
+@server.tool()
+def echo(text: str) -> str:
+    """Gives the text back."""
+    return text
+
+
+@server.tool(annotations=ToolAnnotations(read_only_hint=True))
+def add(a: float, b: float) -> dict[str, float]:
+    """Adds two numbers."""
+    return {"sum": a + b}
+
+
+@server.tool()
+def fail() -> str:
+    """Always fails."""
+    raise ValueError("the printer is on fire")
+
+
+@server.tool()
+def large(letters: int) -> str:
+    """Gives a long text."""
+    return "ä" * letters
+
+
+@server.tool()
+async def slow(seconds: float) -> str:
+    """Takes its time."""
+    await asyncio.sleep(seconds)
+    return "at last"
+
+
+@server.tool()
+async def reports(ctx: Context[Any, Any]) -> str:
+    """Tells about its progress before it answers."""
+    for step in range(3):
+        await ctx.report_progress(step, 3, "a step")
+    return "done"
+
+
+class ForgetsOnce:
+    """Lets the server meet an unknown session id once, at the first call of a tool."""
+
+    def __init__(self, app: Any) -> None:
+        self._app = app
+        self._forgets = True
+
+    async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
+        names = [name for name, _ in scope.get("headers", ())]
+        if scope["type"] == "http" and scope["method"] == "POST" and b"mcp-protocol-version" in names:
+            body = await receive()
+            if self._forgets and b'"tools/call"' in body["body"]:
+                self._forgets = False
+                headers = [(name, b"0" * 32 if name == b"mcp-session-id" else value) for name, value in scope["headers"]]
+                scope = scope | {"headers": headers}
+            bodies = iter([body])
+
+            async def replay() -> Any:
+                return next(bodies, None) or await receive()
+
+            return await self._app(scope, replay, send)
+        return await self._app(scope, receive, send)
+
+
+async def serve(arguments: list[str]) -> None:
+    """Serves until standard input ends."""
+    app: Any = server.streamable_http_app(
+        json_response="--json" in arguments, stateless_http="--stateless" in arguments
+    )
+    if "--forget-once" in arguments:
+        app = ForgetsOnce(app)
+    listener = socket.create_server(("127.0.0.1", 0))
+    running = uvicorn.Server(uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=1))
+    task = asyncio.create_task(running.serve([listener]))
+    print(f"http://127.0.0.1:{listener.getsockname()[1]}/mcp", flush=True)
+    await asyncio.to_thread(sys.stdin.read)
+    running.should_exit = True
+    await task
+
+
+if __name__ == "__main__":
+    asyncio.run(serve(sys.argv[1:]))
