@@ -11,7 +11,7 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import Runnable
 from langchain_core.utils.function_calling import convert_to_openai_tool
-from pydantic import Field
+from pydantic import Field, SkipValidation
 
 from knime_ext.errors import UnknownTool
 from knime_ext.tools import ToolDefinition, ToolResult, Toolset
@@ -44,7 +44,7 @@ class ScriptedChatModel(BaseChatModel):
         bound_tools: The tools bound for the newest request, in OpenAI's form.
     """
 
-    replies: list[Any]
+    replies: SkipValidation[list[ScriptedReply]]
     received: list[list[BaseMessage]] = Field(default_factory=list[list[BaseMessage]])
     bound: list[list[str]] = Field(default_factory=list[list[str]])
     bound_tools: list[dict[str, Any]] = Field(default_factory=list[dict[str, Any]])
@@ -70,7 +70,7 @@ class ScriptedChatModel(BaseChatModel):
         number = len(self.received)
         if number > len(self.replies):
             raise AssertionError(f"the script has {len(self.replies)} replies, but was asked {number} times")
-        reply = cast("ScriptedReply", self.replies[number - 1])
+        reply = self.replies[number - 1]
         if isinstance(reply, str):
             message = AIMessage(content=reply)
         elif isinstance(reply, AIMessage):

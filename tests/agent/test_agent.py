@@ -211,8 +211,11 @@ def test_the_model_is_told_about_data_before_the_question_but_never_its_rows() -
 
 
 def test_an_empty_repository_is_mentioned_only_to_tools_that_take_data() -> None:
+    def rank(**arguments: Any) -> str:
+        return ""
+
     takes = {"type": "object", "properties": {"data_inputs": {"type": "object"}}}
-    taking = StructuredTool(name="rank", description="Ranks", args_schema=takes, func=lambda **_: "")
+    taking = StructuredTool(name="rank", description="Ranks", args_schema=takes, func=rank)
     model = ScriptedChatModel(replies=["ok", "ok"])
     Agent(model, [taking], data=DataRepository()).run("go")
     Agent(model, [tool("double", double)], data=DataRepository()).run("go")

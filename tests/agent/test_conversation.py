@@ -115,14 +115,19 @@ def test_images_survive_the_way_through_a_cell() -> None:
     assert [m.content for m in messages_from_cells(cells, names())] == [message.content]
 
 
+def asking(numbers: list[int]) -> MessageValue:
+    return ai(*(ToolCall("echo", f"c{number}", {}) for number in numbers))
+
+
+def answering(number: int) -> MessageValue:
+    return tool(f"c{number}", "echo")
+
+
 MESSAGES = st.lists(
     st.one_of(
         st.builds(user, st.text()),
-        st.builds(
-            lambda ids: ai(*(ToolCall("echo", f"c{n}", {}) for n in ids)),
-            st.lists(st.integers(0, 4), max_size=3, unique=True),
-        ),
-        st.builds(lambda n: tool(f"c{n}", "echo"), st.integers(0, 4)),
+        st.builds(asking, st.lists(st.integers(0, 4), max_size=3, unique=True)),
+        st.builds(answering, st.integers(0, 4)),
         st.none(),
     )
 )

@@ -84,7 +84,7 @@ def text_of(tool: BaseTool, arguments: dict[str, Any]) -> str:
     return tool.invoke(arguments)
 
 
-NESTED = {
+NESTED: dict[str, Any] = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "title": "BookArguments",
     "description": "Everything about the trip",
@@ -351,8 +351,12 @@ def test_calls_run_side_by_side_awaited_and_from_threads() -> None:
         return await asyncio.gather(*(tool.ainvoke({"n": number}) for number in range(4)))
 
     assert asyncio.run(together()) == ["0", "1", "2", "3"]
+
+    def blocking(number: int) -> str:
+        return tool.invoke({"n": number})
+
     with ThreadPoolExecutor(4) as pool:
-        assert list(pool.map(lambda number: tool.invoke({"n": number}), range(4))) == ["0", "1", "2", "3"]
+        assert list(pool.map(blocking, range(4))) == ["0", "1", "2", "3"]
 
 
 def test_a_cancelled_call_lets_its_caller_go_at_once() -> None:

@@ -22,7 +22,7 @@ from knime_ext.errors import AgentError, LimitReached
 
 
 def asks(*names: str, **more: Any) -> AIMessage:
-    calls = [{"name": name, "args": {}, "id": f"id_{name}", "type": "tool_call"} for name in names]
+    calls: list[Any] = [{"name": name, "args": {}, "id": f"id_{name}", "type": "tool_call"} for name in names]
     return AIMessage(content=more.pop("content", ""), tool_calls=calls, **more)
 
 
@@ -129,7 +129,7 @@ def test_an_empty_answer_without_a_reason_is_an_empty_answer() -> None:
 
 
 def test_calls_without_an_id_or_with_one_in_use_get_their_own() -> None:
-    calls = [
+    calls: list[Any] = [
         {"name": name, "args": {}, "id": identifier}
         for name, identifier in [("a", "x"), ("b", ""), ("c", "x"), ("d", "old")]
     ]

@@ -9,7 +9,7 @@ from typing import Any
 from knime_ext.agent.planner.schemas import Slot
 from knime_ext.agent.planner.values import Value
 from knime_ext.agent.planner.vocabulary import CURRENCY_CODES, FROM_WORDS, STOP_WORDS, TO_WORDS, UNITS
-from knime_ext.agent.planner.words import similarity, stem
+from knime_ext.agent.planner.words import similarity, split_words, stem
 
 __all__ = ["fit", "wanted_kind", "wants_free_text"]
 
@@ -130,7 +130,8 @@ def _fit_text(slot: Slot, value: Value) -> float | None:
             return FAIR + near + place + _role(slot, value)
         case "phrase":
             place = WEAK if names & _PLACE else 0.0
-            return WEAK + near + place + _role(slot, value) if len(value.value) > 1 else None
+            only_names_it = {stem(word) for word in split_words(value.value)} <= names  # "of the department"
+            return None if only_names_it else WEAK + near + place + _role(slot, value)
         case "code" | "number":
             return FAIR + near if names & _IDENTIFIER else None
         case "json":

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, cast
 
+from knime_ext.agent.data import DataLine
 from knime_ext.agent.planner.filling import Evidence, Filling, fill
 from knime_ext.agent.planner.fitting import fit
 from knime_ext.agent.planner.offers import Offer, Offers
 from knime_ext.agent.planner.question import Clause, clauses_of, tools_for
 from knime_ext.agent.planner.transcript import Transcript
 from knime_ext.agent.planner.values import Value, parsed_json, values_in, values_in_json
-from knime_ext.agent.planner.words import content_words
+from knime_ext.agent.planner.words import content_words, similarity
 
-__all__ = ["Goal", "Plan", "evidence_for", "plan"]
+__all__ = ["Goal", "Plan", "evidence_for", "name_fit", "plan", "with_makers"]
 
 CLEAR_FIT = 4.0
 """Score above which a value is plainly meant for an argument."""
@@ -64,6 +66,29 @@ def plan(question: str, offers: Offers) -> Plan:
     return Plan(tuple(goals), tuple(clauses), tuple(unmatched))
 
 
+def with_makers(whole: Plan, offers: Offers, data: Sequence[DataLine]) -> Plan:
+    """The plan with a goal more for each table that a goal needs, nobody has and a tool makes."""
+    goals = list(whole.goals)
+    for goal in whole.goals:
+        for slot in (slot for slot in goal.offer.slots if slot.is_data_id):
+            there = any(name_fit(slot.path[-1], item.name) for item in data)
+            planned = [other.offer for other in goals]
+            makers = [offer for offer in offers.all if offer not in planned and _makes(offer, slot.path[-1])]
+            if makers and not there and not any(_makes(offer, slot.path[-1]) for offer in planned):
+                goals.append(Goal(makers[0], goal.clauses))
+    return replace(whole, goals=tuple(goals))
+
+
+def _makes(offer: Offer, wanted: str) -> bool:
+    return any(name_fit(wanted, port) >= 1 for port in offer.output_ports)
+
+
+def name_fit(wanted: str, name: str) -> float:
+    """How much the name of a table says that it is the wanted one."""
+    first = name.split(":")[0]
+    return sum(similarity(a, b) for a in content_words(wanted) for b in content_words(first))
+
+
 def _only_values(clause: Clause) -> bool:
     said = [word for value in clause.values for word in content_words(str(value.value))]
     return bool(said) and all(word in said or weight < 1 for word, weight in clause.words.items())
@@ -102,7 +127,7 @@ def _complete(goal: Goal) -> bool:
     return not [slot for slot in _alone(goal).missing if not slot.is_data_id]
 
 
-def _arguments(goal: Goal) -> dict[str, object]:
+def _arguments(goal: Goal) -> dict[str, Any]:
     return _alone(goal).arguments
 
 
@@ -117,8 +142,9 @@ def evidence_for(goal: Goal, whole: Plan, transcript: Transcript, reach: int) ->
             tools too, 2 for the rest of the question and the earlier conversation too.
     """
     own = [value for clause in goal.clauses for value in clause.values if not _claimed(value, clause, goal, whole)]
-    rest = [value for clause in whole.clauses if clause not in goal.clauses for value in clause.values]
-    values = own + [replace(value, rank=1) for value in rest if _travels(value) or reach > 1]
+    others = [clause for clause in whole.clauses if clause not in goal.clauses]
+    rest = [value for clause in others for value in clause.values if reach > 1 or _travels(value, clause, whole)]
+    values = own + [replace(value, rank=1) for value in rest]
     if reach > 0:
         values += [replace(value, rank=2) for value in _results(transcript)]
     if reach > 1:
@@ -126,8 +152,18 @@ def evidence_for(goal: Goal, whole: Plan, transcript: Transcript, reach: int) ->
     return Evidence(text=goal.text, values=values, data=transcript.data)
 
 
-def _travels(value: Value) -> bool:
-    return value.kind in ("quoted", "date", "email", "url", "name")
+def _travels(value: Value, clause: Clause, whole: Plan) -> bool:
+    """True for a value that may be meant for the whole question: a date, or a name that its own part has no use for."""
+    if value.kind in ("date", "email", "url"):
+        return True
+    used = [_leaves(_arguments(goal)) for goal in whole.goals if clause in goal.clauses]
+    return value.kind in ("quoted", "name") and not any(value.value in leaves for leaves in used)
+
+
+def _leaves(arguments: Any) -> list[Any]:
+    if isinstance(arguments, dict):
+        return [leaf for part in cast("dict[str, Any]", arguments).values() for leaf in _leaves(part)]
+    return cast("list[Any]", arguments) if isinstance(arguments, list) else [arguments]
 
 
 def _results(transcript: Transcript) -> Iterator[Value]:

@@ -12,10 +12,9 @@ from langchain_core.messages import BaseMessage
 
 from knime_ext.agent.planner.answer import compose, describe
 from knime_ext.agent.planner.filling import Filling, Place, best_data, data_fit, fill
-from knime_ext.agent.planner.goals import Goal, Plan, evidence_for, plan
+from knime_ext.agent.planner.goals import Goal, Plan, evidence_for, name_fit, plan, with_makers
 from knime_ext.agent.planner.offers import Offers
 from knime_ext.agent.planner.transcript import Attempt, Transcript, read_transcript
-from knime_ext.agent.planner.words import content_words, similarity
 
 __all__ = ["Move", "PlannedCall", "next_move"]
 
@@ -48,7 +47,6 @@ class _Position:
 
     whole: Plan
     transcript: Transcript
-    offers: Offers
 
     def attempts(self, index: int) -> list[Attempt]:
         """The calls made for a goal."""
@@ -101,7 +99,8 @@ def next_move(messages: Sequence[BaseMessage], tools: Sequence[Mapping[str, Any]
     """
     offers = Offers(tools)
     transcript = read_transcript(messages)
-    position = _Position(whole=plan(transcript.question, offers), transcript=transcript, offers=offers)
+    whole = with_makers(plan(transcript.question, offers), offers, transcript.data)
+    position = _Position(whole=whole, transcript=transcript)
     ready = _ready(position)
     if not ready:
         return Move(text=compose(position.whole, transcript, offers, _given_up(position)))
@@ -160,18 +159,13 @@ def _waits_for_data(index: int, open_goals: Sequence[int], position: _Position) 
     for slot in (slot for slot in goal.offer.slots if slot.is_data_id):
         evidence = evidence_for(goal, position.whole, position.transcript, 0)
         best = best_data(slot, evidence)
-        there = _name_fit(slot.path[-1], best.name) if best and data_fit(slot, best, goal.text) else 0.0
+        there = name_fit(slot.path[-1], best.name) if best and data_fit(slot, best, goal.text) else 0.0
         coming = max(
-            (_name_fit(slot.path[-1], port) for other in others for port in other.offer.output_ports), default=0.0
+            (name_fit(slot.path[-1], port) for other in others for port in other.offer.output_ports), default=0.0
         )
         if coming > there:
             return True
     return False
-
-
-def _name_fit(wanted: str, name: str) -> float:
-    first = name.split(":")[0]
-    return sum(similarity(a, b) for a in content_words(wanted) for b in content_words(first))
 
 
 def _given_up(position: _Position) -> list[tuple[Goal, Filling | None]]:
