@@ -100,6 +100,7 @@ class Conversation:
                 return await request(self.client)
         finally:
             self._requests -= 1
+            self.tap.forget(exchange)
             self._leave_if_idle()
 
     def retire(self) -> None:

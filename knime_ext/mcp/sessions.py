@@ -7,7 +7,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar
 
 import anyio
+from mcp import MCPError as WireError
 from mcp.client import Client
+from mcp_types import METHOD_NOT_FOUND
 
 from knime_ext.errors import MCPConnectionError
 from knime_ext.mcp.border import Attempt, border
@@ -48,6 +50,11 @@ class Session:
         self._retired: list[Conversation] = []
         self._mode = "auto"
         self._closed = False
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether a conversation is open. The next request opens one in any case."""
+        return self._conversation is not None and not self._conversation.is_over
 
     @property
     def era(self) -> str | None:
@@ -220,7 +227,12 @@ class Session:
 
 def _page_after(cursor: str | None) -> _Request[tuple[Mapping[str, Any], list[str]]]:
     async def send(client: Client, exchange: Exchange) -> tuple[Mapping[str, Any], list[str]]:
-        page = await client.list_tools(cursor=cursor)
+        try:
+            page = await client.list_tools(cursor=cursor)
+        except WireError as error:
+            if error.code == METHOD_NOT_FOUND and client.server_capabilities.tools is None:
+                return {"tools": []}, []  # it has other things to offer, and said so
+            raise
         return exchange.answer or {"tools": []}, [tool.name for tool in page.tools]
 
     return send

@@ -31,6 +31,8 @@ __all__ = ["ChildNotes", "stdio_transport"]
 
 EXIT_SECONDS = 2.0
 """How long a child may take to go after its standard input was closed, and again after SIGTERM."""
+HURRIED_EXIT_SECONDS = 0.2
+"""The same if it failed to greet in time or the caller has given up: somebody waits already."""
 _POLL_SECONDS = 0.01
 _TAIL_BYTES = 8 * 1024
 
@@ -76,23 +78,32 @@ async def stdio_transport(server: StdioServer, notes: ChildNotes, exchange: Exch
                 errlog.seek(0)
                 notes.hear(errlog.read().encode())
         return
-    process, transport = await _start(server)
+    process, transport = await _start_shielded(server)
     incoming, read = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     try:
         async with incoming, read, anyio.create_task_group() as tasks:
             tasks.start_soon(_deliver, process, incoming, exchange)
             tasks.start_soon(_listen, process, notes)
+            patience = HURRIED_EXIT_SECONDS
             try:
                 yield read, _Stdin(process)
+                patience = EXIT_SECONDS
             finally:
                 with anyio.CancelScope(shield=True):
-                    await _stop(process)
+                    await _stop(process, patience)
                 tasks.cancel_scope.cancel()
     finally:
         # Also when a task is cancelled the hard way, while it stops the child politely.
         _kill_group(process.pid)
         notes.exit_code = process.returncode
         transport.close()
+
+
+async def _start_shielded(server: StdioServer) -> tuple[Process, asyncio.SubprocessTransport]:
+    """Starts the child; asyncio would kill it if the start were cancelled, but not the children that it has by then."""
+    with anyio.CancelScope(shield=True):
+        return await _start(server)
+    raise AssertionError("a shielded scope swallows nothing")
 
 
 async def _start(server: StdioServer) -> tuple[Process, asyncio.SubprocessTransport]:
@@ -164,15 +175,15 @@ class _Stdin:
         self._pipe.close()
 
 
-async def _stop(process: Process) -> None:
+async def _stop(process: Process, patience: float) -> None:
     """Asks the child to go, then makes it; the order is the protocol's (lifecycle, shutdown)."""
     assert process.stdin is not None
     process.stdin.close()
-    if await _gone(process, EXIT_SECONDS):
+    if await _gone(process, patience):
         return
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGTERM)
-    if await _gone(process, EXIT_SECONDS):
+    if await _gone(process, patience):
         return
     _kill_group(process.pid)
     await _gone(process, EXIT_SECONDS)

@@ -110,6 +110,11 @@ class Tap:
         self._waiting[str(item.message.id)] = (item.message.method, exchange)
         return exchange
 
+    def forget(self, exchange: Exchange) -> None:
+        """Stops waiting for the answer that belongs to these notes."""
+        for number in [number for number, (_, notes) in self._waiting.items() if notes is exchange]:
+            del self._waiting[number]
+
     def incoming(self, item: SessionMessage | Exception) -> SessionMessage | Exception:
         """Takes notes on an answer; gives the message that the SDK shall see."""
         if isinstance(item, Exception):

@@ -38,21 +38,24 @@ def test_a_server_that_dies_during_a_call_is_a_lost_session(transport: str):
             called(server, "add", {"a": 1, "b": 1})
 
 
-def test_a_server_that_hangs_is_given_up_in_time_at_every_step():
+@pytest.mark.parametrize(
+    ("stage", "sentence"),
+    [
+        ("initialize", "did not complete the MCP handshake within 0.5 s"),
+        ("tools/list", "did not list its tools within 0.5 s"),
+    ],
+)
+def test_a_server_that_hangs_is_given_up_in_time_at_every_step(stage: str, sentence: str):
     async def hang(request: Request, message: JSON) -> Response | None:
         if message.get("method") == stage:
             await asyncio.sleep(3600)
         return None
 
-    for stage, sentence in [
-        ("initialize", "did not complete the MCP handshake within 0.5 s"),
-        ("tools/list", "did not list its tools within 0.5 s"),
-    ]:
-        with serving(LegacyServer(intercept=hang)) as server:
-            started = time.monotonic()
-            listing = listed(StreamableHTTPServer(server.url, timeouts=QUICK))
-            assert listing.error is not None and sentence in listing.error
-            assert time.monotonic() - started < 5
+    with serving(LegacyServer(intercept=hang)) as server:
+        started = time.monotonic()
+        listing = listed(StreamableHTTPServer(server.url, timeouts=QUICK))
+        assert listing.error is not None and sentence in listing.error
+        assert time.monotonic() - started < 5
 
 
 def test_a_call_that_hangs_is_given_up_in_time_and_the_session_goes_on():
@@ -163,6 +166,24 @@ def test_one_malformed_tool_among_good_ones_is_a_problem_and_hides_nothing():
         ToolProblem(name="#4", reason="'name': Field required"),
         ToolProblem(name="first", reason="is listed more than once; only the first one is used"),
     )
+
+
+def test_a_server_without_any_tools_lists_none_and_that_is_no_error():
+    async def only_prompts(request: Request, message: JSON) -> Response | None:
+        info = {"name": "prompts", "version": "1"}
+        greeting: JSON = {"protocolVersion": "2025-06-18", "capabilities": {"prompts": {}}, "serverInfo": info}
+        match message.get("method"):
+            case "initialize":
+                return JSONResponse({"jsonrpc": "2.0", "id": message["id"], "result": greeting})
+            case "tools/list":
+                error = {"code": -32601, "message": "Method not found"}
+                return JSONResponse({"jsonrpc": "2.0", "id": message["id"], "error": error})
+            case _:
+                return None
+
+    with serving(LegacyServer(intercept=only_prompts)) as server:
+        listing = listed(StreamableHTTPServer(server.url))
+    assert (listing.error, listing.definitions, listing.era) == (None, (), "2025-06-18")
 
 
 def test_every_page_of_a_list_is_read():

@@ -35,6 +35,10 @@ def test_the_tools_are_listed_over_todays_protocol(server: Server):
     assert add.origin == server.uri
 
 
+def test_an_argument_that_also_travels_as_a_header_works_without_listing_the_tools_first(server: Server):
+    assert called(server, "regional", {"region": "Zürich"}).text == "served in Zürich"
+
+
 def test_nested_arguments_and_structured_results_go_through(server: Server):
     result = called(server, "mirror", {"point": {"x": 1, "y": -2}})
     assert result.structured == {"x": -1, "y": 2}

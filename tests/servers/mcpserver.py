@@ -8,12 +8,12 @@ import json
 import os
 import socket
 import sys
-from typing import Any
+from typing import Annotated, Any
 
 import uvicorn
 from mcp.server.mcpserver import Context, Image, MCPServer
 from mcp_types import ToolAnnotations
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 server = MCPServer("toolbox", version="1.2.3")
 cancelled: list[str] = []
@@ -75,6 +75,12 @@ def cancellations() -> list[str]:
 def same(value: Any) -> str:
     """The value as JSON."""
     return json.dumps(value)
+
+
+@server.tool()
+def regional(region: Annotated[str, Field(json_schema_extra={"x-mcp-header": "Region"})]) -> str:
+    """Its argument also travels as a header, where the transport has headers."""
+    return f"served in {region}"
 
 
 @server.tool()
