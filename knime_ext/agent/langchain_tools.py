@@ -12,7 +12,9 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from knime.types.tool import MCPTool, Tool, WorkflowTool
 from knime_ext.agent.data import DataRepository
-from knime_ext.agent.dispatch import DEFAULT_HINTS, Dispatch, MCPDispatch, Reply, ToolContext, WorkflowDispatch
+from knime_ext.agent.dispatch import Dispatch, Reply, ToolContext
+from knime_ext.agent.mcp_dispatch import MCPDispatch
+from knime_ext.agent.workflow_dispatch import DEFAULT_HINTS, WorkflowDispatch
 from knime_ext.errors import ConfigurationError
 from knime_ext.tools import NameMap
 
@@ -23,7 +25,12 @@ class RowTool(StructuredTool):
     """A LangChain tool made of a tool row; its arguments travel as one mapping.
 
     LangChain passes arguments by keyword, where a parameter called `config` or `callbacks` would clash with its own.
+
+    Attributes:
+        takes_data: True if the tool takes tables of the data repository by their ids.
     """
+
+    takes_data: bool = False
 
     def _to_args_and_kwargs(
         self, tool_input: str | dict[str, Any], tool_call_id: str | None
@@ -90,6 +97,7 @@ def _row_tool(name: str, tool: Tool, dispatch: Dispatch, *, shared_name: bool) -
         coroutine=acall,
         response_format="content_and_artifact",
         metadata=_metadata(tool),
+        takes_data=isinstance(tool, WorkflowTool) and bool(tool.input_ports),
     )
 
 

@@ -13,7 +13,7 @@ from langchain_core.tools import BaseTool
 
 from knime_ext.agent.cancellation import Cancel, Cancelled, unless_cancelled
 from knime_ext.agent.data import DataRepository
-from knime_ext.agent.langchain_tools import tool_definitions
+from knime_ext.agent.langchain_tools import RowTool, tool_definitions
 from knime_ext.agent.loop import (
     Answer,
     AskToClose,
@@ -133,7 +133,7 @@ class Run:
     def _opening(self) -> list[BaseMessage]:
         """The messages that the run begins with, after the history."""
         data = self._setup.data
-        takes_data = any("data_inputs" in tool.args for tool in self._setup.tools.values())
+        takes_data = any(isinstance(tool, RowTool) and tool.takes_data for tool in self._setup.tools.values())
         if data is None or not (len(data) or takes_data):
             return [self._question]
         return [HumanMessage(content=data.summary()), self._question]

@@ -130,10 +130,11 @@ def _aside(summary: str, body: str, *, unfold: bool = False) -> str:
 
 def _user(message: TraceMessage) -> str:
     text, items = read_data_lines(message.content)
-    if items and not text:
+    if items:
         tables = "".join(_table_card(item.name, f"id {item.id}", item.columns, item.description) for item in items)
         names = escape(", ".join(item.name for item in items))
-        body = f'<div class="tables">{tables}</div>'
+        said = f'<p class="text quiet body">{_text(text)}</p>' if text else ""
+        body = f'{said}<div class="tables">{tables}</div>'
         summary = f'<span class="who">Data for tools</span><span class="quiet">{names}</span>'
         return f'<li class="card message">{_aside(summary, body)}</li>'
     body = f'<p class="text">{_text(message.content)}</p>{_blocks(message.blocks)}'

@@ -11,11 +11,11 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMe
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
 
-from knime_ext.agent import Agent, AgentRun, Budget, DataRepository
+from knime_ext.agent import Agent, AgentRun, Budget, DataRepository, to_langchain_tools
 from knime_ext.agent.loop import text_of
 from knime_ext.errors import AgentError, ConfigurationError, LimitReached
 from knime_ext.testing import ScriptedChatModel, call
-from tests.agent.orders import Table
+from tests.agent.orders import OrdersHost, Table, workflow_tool
 
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}}
 
@@ -211,11 +211,7 @@ def test_the_model_is_told_about_data_before_the_question_but_never_its_rows() -
 
 
 def test_an_empty_repository_is_mentioned_only_to_tools_that_take_data() -> None:
-    def rank(**arguments: Any) -> str:
-        return ""
-
-    takes = {"type": "object", "properties": {"data_inputs": {"type": "object"}}}
-    taking = StructuredTool(name="rank", description="Ranks", args_schema=takes, func=rank)
+    [taking] = to_langchain_tools([workflow_tool("customer_revenue")], OrdersHost())
     model = ScriptedChatModel(replies=["ok", "ok"])
     Agent(model, [taking], data=DataRepository()).run("go")
     Agent(model, [tool("double", double)], data=DataRepository()).run("go")

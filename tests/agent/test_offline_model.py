@@ -112,6 +112,13 @@ def test_the_same_question_gets_the_same_calls_and_the_same_answer() -> None:
     assert first.trace.to_dict(timings=False) == second.trace.to_dict(timings=False)
 
 
+def test_with_simple_types_only_the_same_tools_are_called() -> None:
+    host, data = OrdersHost(), orders_data()
+    tools = to_langchain_tools(orders_tools(), host, data=data, simple_types_only=True)
+    Agent(OfflineChatModel(), tools, data=data).run(QUESTION)
+    assert host.calls == [REVENUE, convert(18342.5, "EUR")]
+
+
 def test_a_follow_up_question_uses_the_earlier_answer() -> None:
     host, data = OrdersHost(), orders_data()
     agent = Agent(OfflineChatModel(), to_langchain_tools(orders_tools(), host, data=data), data=data)

@@ -57,7 +57,7 @@ def plan(question: str, offers: Offers) -> Plan:
         tools = tools_for(clause, offers)
         if not tools and goals and _only_values(clause):
             tools = [goals[-1].offer]  # "... and 20 GBP to CHF"
-        if not tools and clause.words:
+        if not tools and clause.words and not (goals and clause.points_back):
             unmatched.append(clause)
         found = [Goal(tool, (clause,)) for tool in tools]
         for position, goal in enumerate(found):

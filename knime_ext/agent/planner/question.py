@@ -42,6 +42,11 @@ class Clause:
         """The values in it."""
         return values_in(self.text)
 
+    @property
+    def points_back(self) -> bool:
+        """True if it speaks of something that was said before: "what does it cost"."""
+        return bool({"it", "that", "this", "they", "them", "their"} & set(split_words(self.text)))
+
     @cached_property
     def words(self) -> dict[str, float]:
         """Stems that tell what is asked, with their weight."""

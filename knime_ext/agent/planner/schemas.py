@@ -53,7 +53,8 @@ class Slot:
     @property
     def is_data_id(self) -> bool:
         """True if the value is the id of a table in the data repository."""
-        return self.kind == "integer" and self.path[0] == "data_inputs"
+        named = str(self.schema.get("description", "")).startswith("Id of the data item")
+        return self.kind == "integer" and (named or self.path[0] == "data_inputs")
 
 
 def slots_of(schema: Mapping[str, Any]) -> list[Slot]:

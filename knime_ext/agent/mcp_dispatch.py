@@ -1,0 +1,79 @@
+"""Calls of MCP tools: to the pooled session of their server, through the host."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, cast
+
+from knime.types.tool import MCPTool
+from knime_ext.agent.dispatch import Reply
+from knime_ext.agent.threads import call_in_thread
+from knime_ext.errors import ToolFailed
+from knime_ext.tools import ToolResult, check_arguments, simple_types_only
+from knime_ext.tools.schemas import parse_json_texts
+
+__all__ = ["MCPDispatch"]
+
+
+def _object_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema as it came; only what vendors insist on is added where it is absent."""
+    return {"type": "object", "properties": dict[str, Any](), **schema}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MCPDispatch:
+    """Calls a tool of an MCP server through the host's pooled session."""
+
+    tool: MCPTool
+    context: Any
+    simple: bool = False
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The server's schema, unchanged unless only simple types are wanted."""
+        schema = _object_schema(self.tool.parameter_schema)
+        return simple_types_only(schema) if self.simple else schema
+
+    @property
+    def description(self) -> str:
+        """The server's description."""
+        return self.tool.description
+
+    def call(self, arguments: Mapping[str, Any]) -> Reply:
+        """Checks the arguments and calls the tool, blocking."""
+        return _text_reply(self.context._execute_mcp_tool(self.tool, self._checked(arguments)))
+
+    async def acall(self, arguments: Mapping[str, Any]) -> Reply:
+        """Checks the arguments and calls the tool; every content block is kept if the host gives them."""
+        checked = self._checked(arguments)
+        rich = getattr(self.context, "_acall_mcp_tool", None)
+        if rich is None:
+            return _text_reply(await call_in_thread(self.context._execute_mcp_tool, self.tool, checked))
+        result = cast("ToolResult", await rich(self.tool, checked))
+        if result.is_error:
+            raise ToolFailed(result.text)
+        return result.text, result
+
+    def _checked(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        schema = _object_schema(self.tool.parameter_schema)
+        values = _read_texts(schema, arguments) if self.simple else dict(arguments)
+        check_arguments(schema, values, self.tool.name)
+        return values
+
+
+def _read_texts(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments with JSON texts read, also where the schema names the type only behind a reference."""
+    values = parse_json_texts(schema, arguments)
+    for name, part in cast("Mapping[str, Any]", schema.get("properties", {})).items():
+        text = values.get(name)
+        if isinstance(text, str) and text.lstrip()[:1] in ("{", "[") and "type" not in part:
+            with suppress(ValueError):
+                values[name] = json.loads(text)
+    return values
+
+
+def _text_reply(text: str) -> Reply:
+    return text, ToolResult.of_text(text)
