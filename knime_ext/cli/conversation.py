@@ -38,16 +38,28 @@ def _arguments(arguments: Mapping[str, Any]) -> str:
     return ", ".join(_cut(text, _LONGEST_ARGUMENT) for text in shown)
 
 
+def _print_text(out: Console, text: str, indent: int, style: str = "") -> None:
+    """Prints a text; what it says to the model about tables gets a short line each instead of JSON."""
+    from knime_ext.agent.data import read_data_lines
+
+    words, tables = read_data_lines(text)
+    if words or not tables:
+        _indented(out, words, indent, style)
+    for table in tables:
+        columns = ", ".join(table.columns)
+        _indented(out, f"⊞ table {table.id}, {table.name}: {columns}", indent, "magenta")
+
+
 def _print_call(out: Console, call: ToolCall, result: MessageValue | None, kind: str) -> None:
     head = Text.assemble(("▸ ", "cyan"), (call.tool_name, "bold cyan"), (f"({_arguments(call.arguments)})", "cyan"))
     out.print(head + Text(f"  {kind}", "dim") if kind else head)
-    _indented(out, result.text if result is not None else "no result", 4)
+    _print_text(out, result.text if result is not None else "no result", 4)
     out.print()
 
 
 def _print_spoken(out: Console, speaker: str, text: str, style: str, body: str = "") -> None:
     out.print(Text(speaker, style))
-    _indented(out, text, 2, body)
+    _print_text(out, text, 2, body)
     out.print()
 
 
@@ -66,7 +78,7 @@ def print_conversation(messages: Sequence[MessageValue], kinds: Mapping[str, str
         if message.message_type is MessageType.USER:
             # Several in a row: the last one is the question, those before it tell what it is about.
             about = following is not None and following.message_type is MessageType.USER
-            _print_spoken(out, "User", message.text, "dim" if about else "bold", "dim" if about else "")
+            _print_spoken(out, "Data" if about else "Question", message.text, "dim" if about else "bold", "")
         elif message.message_type is MessageType.AI:
             if message.text.strip():
                 last = not message.tool_calls
