@@ -11,11 +11,12 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMe
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
 
+from knime.types.tool import WorkflowTool
 from knime_ext.agent import Agent, AgentRun, Budget, DataRepository, to_langchain_tools
 from knime_ext.agent.loop import text_of
 from knime_ext.errors import AgentError, ConfigurationError, LimitReached
 from knime_ext.testing import ScriptedChatModel, call
-from tests.agent.orders import OrdersHost, Table, workflow_tool
+from tests.agent.orders import OrdersHost, Table, orders_data, workflow_tool
 
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}}
 
@@ -224,6 +225,24 @@ def test_a_prompt_may_be_a_message_with_an_image() -> None:
     run = Agent(model).run(HumanMessage(content=[{"type": "text", "text": "What is this?"}, image]))
     assert run.trace.question == "What is this?"
     assert run.trace.messages[0].blocks == ({"type": "image", "mimeType": "image/png", "data": "AAAA"},)
+
+
+def test_tables_of_parallel_calls_get_their_ids_in_the_order_of_the_calls() -> None:
+    second_done = threading.Event()
+
+    class Host(OrdersHost):
+        def _execute_tool(self, tool: WorkflowTool, parameters: Any, inputs: Any, execution_hints: Any) -> Any:
+            if tool.name == "customer_revenue":
+                assert second_done.wait(10)
+            else:
+                second_done.set()
+            return "done", [Table([tool.name])], []
+
+    data = orders_data()
+    rows = [workflow_tool("customer_revenue"), workflow_tool("orders_by_country")]
+    both = calls(*((row.name, {"data_inputs": {"orders": 0}}) for row in rows))
+    Agent(ScriptedChatModel(replies=[both, "ok"]), to_langchain_tools(rows, Host(), data=data), data=data).run("go")
+    assert [(item.id, item.name) for item in data.items] == [("0", "orders"), ("1", "ranking"), ("2", "countries")]
 
 
 def test_two_tools_of_one_name_are_refused() -> None:
