@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-__all__ = ["GOLDEN", "Column", "OlderColumn", "changed_cell", "columns", "older_columns"]
+__all__ = [
+    "DIGEST_FILE",
+    "GOLDEN",
+    "Column",
+    "OlderColumn",
+    "changed_cell",
+    "columns",
+    "golden_digest",
+    "older_columns",
+]
 
-GOLDEN: dict[str, Any] = json.loads(
-    (Path(__file__).parent.parent / "golden" / "tool_columns.json").read_text(encoding="utf-8")
-)
+_FILE = Path(__file__).parent.parent / "golden" / "tool_columns.json"
+
+GOLDEN: dict[str, Any] = json.loads(_FILE.read_text(encoding="utf-8"))
+
+DIGEST_FILE = "golden.sha256"
+"""Lies beside exchanged files and says of which golden file they are."""
 
 Fields = tuple[Any, ...]
 
@@ -45,6 +58,11 @@ class OlderColumn:
     name: str
     cells: tuple[dict[str, Any] | None, ...]
     batch: int
+
+
+def golden_digest() -> str:
+    """Digest of the golden file."""
+    return hashlib.sha256(_FILE.read_bytes()).hexdigest()
 
 
 def columns() -> list[Column]:

@@ -13,6 +13,7 @@ from typing import Any
 import uvicorn
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import ToolAnnotations
 
 server = MCPServer("cross-language", log_level="ERROR")
@@ -33,7 +34,7 @@ def add(a: float, b: float) -> dict[str, float]:
 @server.tool()
 def fail() -> str:
     """Always fails."""
-    raise ValueError("the printer is on fire")
+    raise ToolError("the printer is on fire")
 
 
 @server.tool()
@@ -70,7 +71,9 @@ class ForgetsOnce:
             body = await receive()
             if self._forgets and b'"tools/call"' in body["body"]:
                 self._forgets = False
-                headers = [(name, b"0" * 32 if name == b"mcp-session-id" else value) for name, value in scope["headers"]]
+                headers = [
+                    (name, b"0" * 32 if name == b"mcp-session-id" else value) for name, value in scope["headers"]
+                ]
                 scope = scope | {"headers": headers}
             bodies = iter([body])
 

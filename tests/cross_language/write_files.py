@@ -13,7 +13,7 @@ import pyarrow as pa
 from knime.types.tool import CellReader, Tool, WorkflowTool, WorkflowToolValueFactory
 from knime_ext.tools import encode_tools
 from knime_ext.tools.codec import TOOL_STRUCT
-from tests.cross_language.columns import columns, older_columns
+from tests.cross_language.columns import DIGEST_FILE, columns, golden_digest, older_columns
 
 __all__ = ["write_files"]
 
@@ -37,6 +37,7 @@ def write_files(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for stale in folder.glob("*.arrow"):
         stale.unlink()
+    (folder / DIGEST_FILE).write_text(golden_digest(), encoding="utf-8")
     reader = CellReader()
     for column in columns():
         tools: list[Tool | None] = [None if cell is None else reader.tool(cell) for cell in column.cells]

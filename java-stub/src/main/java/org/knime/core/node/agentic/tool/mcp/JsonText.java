@@ -1,8 +1,10 @@
 package org.knime.core.node.agentic.tool.mcp;
 
 import java.math.BigDecimal;
+import java.math.MathContext;
 import java.util.Iterator;
 import java.util.function.Consumer;
+import java.util.stream.IntStream;
 
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParseException;
@@ -104,7 +106,7 @@ public final class JsonText {
         if (Double.isInfinite(value) || value == 0) {
             return value == 0 ? Double.toString(value) : (value > 0 ? "Infinity" : "-Infinity");
         }
-        final var digits = new BigDecimal(Double.toString(value)).stripTrailingZeros();
+        final var digits = shortest(value).stripTrailingZeros();
         final var exponent = digits.precision() - digits.scale() - 1;
         if (exponent >= -4 && exponent < 16) {
             final var plain = digits.toPlainString();
@@ -112,5 +114,13 @@ public final class JsonText {
         }
         final var mantissa = digits.movePointLeft(exponent).toPlainString();
         return "%se%s%02d".formatted(mantissa, exponent < 0 ? "-" : "+", Math.abs(exponent));
+    }
+
+    /** The fewest digits that still mean this number; Java's own are at times more. */
+    private static BigDecimal shortest(final double value) {
+        final var exact = new BigDecimal(value);
+        return IntStream.rangeClosed(1, 16).mapToObj(digits -> exact.round(new MathContext(digits)))
+            .filter(rounded -> rounded.doubleValue() == value).findFirst()
+            .orElseGet(() -> exact.round(new MathContext(17)));
     }
 }
