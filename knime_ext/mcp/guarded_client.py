@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import functools
 import ssl
-from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 import httpx2
 
+from knime_ext.mcp.bodies import BoundedBody, EventBody
 from knime_ext.mcp.exchange import Exchange, current_exchange
 from knime_ext.mcp.servers import HTTPServer
 
@@ -23,13 +23,6 @@ IDLE_SECONDS = 30.0
 SHORT_BYTES = 64 * 1024
 LISTENS = "knime_mcp_listens"
 """Extension of requests for a lasting stream, which may be silent for any time."""
-
-
-class BodyLost(httpx2.StreamError):
-    """A body that broke off or breaks a limit; the exchange's `failure` or `breach` says more.
-
-    The SDK takes this kind of error for a failure of the one request, and any other for the end of the session.
-    """
 
 
 @functools.cache
@@ -88,11 +81,12 @@ class GuardedClient(httpx2.AsyncClient):
         if response.headers.get("content-encoding", "identity") != "identity":
             exchange.breach = "it sent a compressed answer, although asked not to"
         elif exchange.content_type == EVENT_STREAM:
-            response.stream = _EventMeter(response.stream, self._answer_bytes, exchange)
+            lasts = LISTENS in response.request.extensions
+            response.stream = EventBody(response.stream, self._answer_bytes, exchange, lasts=lasts)
             return
         elif size > self._answer_bytes:
             exchange.breach = f"it sent an answer of {size} bytes, and {self._answer_bytes} are allowed"
-        response.stream = _BoundedStream(response.stream, self._answer_bytes, exchange)
+        response.stream = BoundedBody(response.stream, self._answer_bytes, exchange)
 
 
 def _is_short_and_unread(response: httpx2.Response) -> bool:
@@ -109,49 +103,3 @@ def _is_standing_get(request: httpx2.Request) -> bool:
         and "last-event-id" not in request.headers
         and LISTENS not in request.extensions
     )
-
-
-class _BoundedStream(httpx2.AsyncByteStream):
-    """A body that ends with an error where the limit is."""
-
-    def __init__(self, inner: httpx2.AsyncByteStream, limit: int, exchange: Exchange) -> None:
-        self._inner = inner
-        self._limit = limit
-        self._exchange = exchange
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        if self._exchange.breach is not None:
-            raise BodyLost(self._exchange.breach)
-        size = 0
-        async for chunk in self._chunks():
-            size += len(chunk)
-            if size > self._limit:
-                self._exchange.breach = f"its answer is larger than the {self._limit} bytes that are allowed"
-                raise BodyLost(self._exchange.breach)
-            yield chunk
-
-    async def _chunks(self) -> AsyncIterator[bytes]:
-        try:
-            async for chunk in self._inner:
-                yield chunk
-        except httpx2.TransportError as error:
-            self._exchange.failure = error
-            raise BodyLost("the connection broke") from error
-
-    async def aclose(self) -> None:
-        await self._inner.aclose()
-
-
-class _EventMeter(_BoundedStream):
-    """A stream of events: the SDK ends it at an event that is too large, here is noted that this is the reason."""
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        size = 0
-        async for chunk in self._chunks():
-            size += len(chunk)
-            if size > self._limit:
-                self._exchange.breach = f"it sent an event larger than the {self._limit} bytes that are allowed"
-            end = max(chunk.rfind(b"\n\n"), chunk.rfind(b"\r\n\r\n"), chunk.rfind(b"\r\r"))
-            if end >= 0:
-                size = len(chunk) - end
-            yield chunk

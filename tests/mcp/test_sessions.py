@@ -1,12 +1,13 @@
 """Sessions outlive what servers do to them."""
 
 import asyncio
+import json
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from knime_ext.errors import MCPConnectionError, MCPSessionLost, MCPToolNotFoundError
@@ -110,6 +111,29 @@ def test_idle_sessions_use_one_connection_for_any_number_of_calls():
         run(scenario())
         assert len(server.clients) == 1
         assert server.handshakes == 1
+
+
+def test_answers_that_come_as_event_streams_leave_their_connections_usable():
+    async def stream(request: Request, message: JSON) -> Response | None:
+        if message.get("method") != "tools/call":
+            return None
+
+        async def events() -> AsyncIterator[str]:
+            answer = {"jsonrpc": "2.0", "id": message["id"], "result": text_result("streamed")}
+            yield f"event: message\ndata: {json.dumps(answer)}\n\n"
+
+        return StreamingResponse(events(), media_type="text/event-stream")
+
+    with serving(LegacyServer(intercept=stream)) as server:
+
+        async def scenario() -> list[str]:
+            async with SessionPool() as pool:
+                tools = MCPToolset(StreamableHTTPServer(server.url), pool)
+                return [(await tools.call("echo", {"text": str(number)})).text for number in range(30)]
+
+        assert run(scenario()) == ["streamed"] * 30
+        # The next call may overtake the end of the stream before it; more connections than that never pile up.
+        assert len(server.clients) <= 3
 
 
 def test_equal_server_values_share_a_session_and_different_headers_do_not():
