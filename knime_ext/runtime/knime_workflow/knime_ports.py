@@ -6,7 +6,7 @@ KNIME a group has as many ports as somebody added, and an optional port that nob
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -71,21 +71,20 @@ def port_counts(groups: Sequence[PortGroup], creation: Config | None) -> list[in
     return counts
 
 
-def creation_config(groups: Sequence[PortGroup], used: Mapping[OurPort, int]) -> Config:
+def creation_config(groups: Iterable[tuple[PortGroup, int]]) -> Config:
     """What a node's settings keep about groups of ports.
 
     Args:
-        groups: All groups of the node.
-        used: Number of connections or slots of each port of ours.
+        groups: All groups of the node with the number of their ports.
     """
     config = Config()
-    for group in groups:
+    for group, count in groups:
         if group.key is None:
             continue
         kept = config[group.key] = Config()
         if group.exchangeable:
             kept["object_class"] = text(group.object_class)
-        for number in range(group.count(used.get(group.ours, 0)) - group.least):
+        for number in range(count - group.least):
             kept[f"port_{number}"] = Config(object_class=text(group.object_class))
     return config
 

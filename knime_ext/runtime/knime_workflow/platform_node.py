@@ -34,6 +34,7 @@ class PlatformNode:
         outputs: Its outputs.
         rows: Its settings.
         layouts: Settings of other versions or nodes: an entry that only they have, and their rows.
+        locations: Settings that are paths of files, which KNIME keeps as locations.
         other_factories: Classes of factories whose nodes have the same ports and are read as this node, too.
     """
 
@@ -44,6 +45,7 @@ class PlatformNode:
     outputs: Sequence[PortGroup] = ()
     rows: Sequence[Row] = ()
     layouts: Mapping[str, Sequence[Row]] = field(default_factory=dict[str, Sequence[Row]])
+    locations: Sequence[str] = ()
     other_factories: Sequence[str] = ()
 
     def rows_for(self, model: Config) -> Sequence[Row]:

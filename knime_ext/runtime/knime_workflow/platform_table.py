@@ -85,6 +85,7 @@ _CSV_READER = PlatformNode(
     factory="org.knime.base.node.io.filehandling.csv.reader.CSVTableReaderNodeFactory",
     name="CSV Reader",
     bundle=_BASE,
+    locations=["path"],
     inputs=[_FILE_SYSTEM],
     outputs=[PortGroup(ours=0, key="Data Table")],
     rows=[
@@ -161,6 +162,7 @@ _CSV_WRITER = PlatformNode(
     factory="org.knime.base.node.io.filehandling.csv.writer.CSVWriter2NodeFactory",
     name="CSV Writer",
     bundle=_BASE,
+    locations=["path"],
     inputs=[_FILE_SYSTEM, PortGroup(ours=0, key="Data Table")],
     rows=[
         Modelled(Constant("settings/file_chooser_settings", Config()), "SMID_WriterFileChooser"),
