@@ -113,9 +113,10 @@ def _time(error: Exception, attempt: Attempt) -> MCPError | None:
         return None
     limit = "in time" if attempt.seconds is None else f"within {attempt.seconds:g} s"
     noise = f" (messages of it that are not JSON-RPC: {attempt.noise})" if attempt.noise else ""
+    words = _last_words(attempt)
     return MCPTimeout(
         f"server {name_of(attempt.server)} did not {attempt.what} {limit}{noise}; see whether it hangs, or raise the "
-        f"time limit `{attempt.setting}`"
+        f"time limit `{attempt.setting}`" + (f"; its last words: {words}" if words else "")
     )
 
 
@@ -154,13 +155,19 @@ def _child(error: Exception, attempt: Attempt) -> MCPError | None:
         )
     if attempt.setting != "connect" or not (isinstance(error, WireError) and is_broken_stream(error)):
         return None
-    code = None if attempt.child is None else attempt.child.exit_code
-    words = "" if attempt.child is None else quotable(attempt.child.last_words, secrets_of(server), end=True)
+    code, words = None if attempt.child is None else attempt.child.exit_code, _last_words(attempt)
     ended = "ended" if code is None else f"ended with exit code {code}"
     return MCPConnectionError(
         f"server {name_of(server)} {ended} while it was being started; "
         + (f"its last words: {words}" if words else "check the command of the provider")
     )
+
+
+def _last_words(attempt: Attempt) -> str:
+    """What the child process wrote to standard error before it failed, if anything."""
+    if attempt.child is None:
+        return ""
+    return quotable(attempt.child.last_words, secrets_of(attempt.server), end=True)
 
 
 def _session(error: Exception, attempt: Attempt) -> MCPError | None:

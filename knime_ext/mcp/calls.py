@@ -24,7 +24,7 @@ from mcp_types import (
 )
 from pydantic import TypeAdapter, ValidationError
 
-from knime_ext.errors import MCPToolExecutionError, MCPToolNotFoundError
+from knime_ext.errors import MCPToolNotFoundError
 from knime_ext.mcp.exchange import Exchange
 from knime_ext.mcp.loss import is_broken_stream
 from knime_ext.mcp.results import result_from_wire
@@ -65,7 +65,6 @@ async def call_tool(client: Client, name: str, arguments: Mapping[str, Any], exc
 
     Raises:
         MCPToolNotFoundError: The server has no such tool.
-        MCPToolExecutionError: The tool asks for something that cannot be given.
         Exception: Whatever the SDK raises about the session.
     """
     params = CallToolRequestParams(name=name, arguments=dict(arguments))
@@ -81,11 +80,14 @@ async def call_tool(client: Client, name: str, arguments: Mapping[str, Any], exc
         if isinstance(answer, CallToolResult):
             return result_from_wire(exchange.answer or {})
         if answer.input_requests:
-            break
+            return ToolResult.of_text(
+                f"The tool {name!r} asks the person in front of the screen for input, which is not possible here.",
+                is_error=True,
+            )
         # The server only wants to be asked again, with the state that it gave.
         await anyio.sleep(_PAUSE_SECONDS)
         params = params.model_copy(update={"request_state": answer.request_state})
-    raise MCPToolExecutionError(name, "it asks the person in front of the screen for input, which is not possible here")
+    return ToolResult.of_text(f"The tool {name!r} did not finish in {MAX_ROUNDS} rounds.", is_error=True)
 
 
 async def _send(client: Client, params: CallToolRequestParams) -> _Answer:

@@ -25,6 +25,7 @@ class Exchange:
     Attributes:
         seconds: Time limit of the request, None for no limit.
         survives: True if a failed HTTP request must not end the session (it would take other calls with it).
+        sent: True once the request has been handed to the transport.
         status: Status of the last HTTP response, if there was one.
         content_type: Its media type, lower case, without parameters.
         location: Where it redirects to.
@@ -37,6 +38,7 @@ class Exchange:
 
     seconds: float | None = None
     survives: bool = False
+    sent: bool = False
     status: int | None = None
     content_type: str = ""
     location: str | None = None

@@ -65,13 +65,13 @@ class Line(ABC):
     def doors(self) -> Sequence[Door]:
         """The transports to try, in order."""
 
+    @abstractmethod
     def settle(self, door: Door | None) -> None:
         """Remembers which door was right; None forgets it."""
-        del door
 
+    @abstractmethod
     async def close(self) -> None:
         """Closes every connection."""
-        return
 
 
 _verdicts: dict[str, str] = {}
@@ -128,6 +128,12 @@ class StdioLine(Line):
     def doors(self) -> Sequence[Door]:
         """The only one."""
         return [Door("stdio", frozenset(), self._start)]
+
+    def settle(self, door: Door | None) -> None:
+        """There is nothing to find out."""
+
+    async def close(self) -> None:
+        """The child has ended with its conversation."""
 
     def _start(self, exchange: Exchange) -> AbstractAsyncContextManager[Any]:
         self.child = ChildNotes()

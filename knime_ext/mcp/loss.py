@@ -42,7 +42,9 @@ def loss_of(error: Exception, exchange: Exchange, *, is_legacy: bool) -> Loss:
         return Loss.NONE
     if is_legacy and refuses_session(error, exchange):
         return Loss.REFUSED
-    return Loss.UNKNOWN if is_broken_stream(error) else Loss.NONE
+    if not is_broken_stream(error):
+        return Loss.NONE
+    return Loss.UNKNOWN if exchange.sent else Loss.REFUSED
 
 
 def _of_http_failure(failure: Exception) -> Loss:

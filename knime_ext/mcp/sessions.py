@@ -104,12 +104,12 @@ class Session:
         Raises:
             MCPError: The list could not be read, or not to its end.
         """
+        await self.connect()
         attempt = self._attempt("list its tools", self.server.timeouts.list, "list")
-        conversation_deadline = _deadline(attempt.seconds)
+        deadline = _deadline(attempt.seconds)
         cursor: str | None = None
         while True:
-            attempt.exchange = Exchange()
-            page, kept = await self._ask(_page_after(cursor), attempt, repeatable=True, deadline=conversation_deadline)
+            page, kept = await self._ask(_page_after(cursor), attempt, repeatable=True, deadline=deadline)
             cursor = pages.add(page, attempt.exchange.problems, kept)
             if cursor is None:
                 return
@@ -185,9 +185,10 @@ class Session:
 
     async def _connect(self) -> Conversation:
         attempt = self._attempt("complete the MCP handshake", self.server.timeouts.connect, "connect")
-        with border(attempt), _until(_deadline(attempt.seconds)):
+        with border(attempt):
             try:
-                conversation = await self._enter(attempt)
+                with _until(_deadline(attempt.seconds)):
+                    conversation = await self._enter(attempt)
             except Exception:
                 # The next try starts without prejudice: the server may have been replaced.
                 self._mode = "auto"
@@ -206,13 +207,12 @@ class Session:
             try:
                 conversation = await Conversation.open(tap, exchange, self._mode)
             except Exception:
-                attempt.child = self._line.child
                 if not door.is_wrong(exchange):
                     raise
                 wrong.append((door, exchange))
                 continue
             finally:
-                attempt.noise = tap.noise
+                attempt.noise, attempt.child = tap.noise, self._line.child
             self._line.settle(door)
             return conversation
         tried = " nor ".join(f"{door.name} (it answered with {_answer(exchange)})" for door, exchange in wrong)

@@ -107,6 +107,7 @@ class Tap:
         if not isinstance(item.message, JSONRPCRequest):
             return Exchange(seconds=NOTICE_SECONDS, survives=True)
         exchange = current_exchange() or Exchange()
+        exchange.sent = True
         self._waiting[str(item.message.id)] = (item.message.method, exchange)
         return exchange
 

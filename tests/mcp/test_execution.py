@@ -2,11 +2,15 @@
 
 import asyncio
 import json
+import signal
+import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
+import psutil
 import pytest
 
 from knime.types.tool import MCPTool
@@ -112,6 +116,32 @@ def test_a_row_cannot_start_a_command_only_name_a_registered_one():
         assert json.loads(caller.text(row("echo", "stdio:toolbox"), {"a": 1})) == {"a": 1}
         with pytest.raises(ConfigurationError, match=r"no provider 'rm' is registered \(known: 'toolbox'\)"):
             caller.text(row("echo", "stdio:rm"), {})
+
+
+def test_an_error_inside_the_block_leaves_no_child():
+    toolbox = StdioServer("toolbox", sys.executable, (str(HERE / "lines.py"), "family"))
+    with pytest.raises(KeyError), MCPToolCaller(providers={"toolbox": toolbox}) as caller:
+        caller.text(row("pids", "stdio:toolbox"), {})
+        raise KeyError
+
+
+def test_an_interrupt_from_the_keyboard_ends_a_hanging_call_and_its_child():
+    program = f"""
+from knime.types.tool import MCPTool
+from knime_ext.mcp import MCPToolCaller, StdioServer
+server = StdioServer("toolbox", {sys.executable!r}, ({str(HERE / "lines.py")!r},))
+with MCPToolCaller(providers={{"toolbox": server}}) as caller:
+    caller.text(MCPTool("hang", "", {{}}, server_uri="stdio:toolbox"), {{}})
+"""
+    with subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.PIPE, text=True) as process:
+        tick, deadline = threading.Event(), time.monotonic() + 30
+        while not (children := psutil.Process(process.pid).children()):
+            assert time.monotonic() < deadline
+            tick.wait(0.01)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=20)
+    assert errors.rstrip().endswith("KeyboardInterrupt")
+    assert psutil.wait_procs(children, timeout=5)[1] == []
 
 
 def test_equal_names_on_two_servers_reach_the_right_one():

@@ -311,6 +311,48 @@ def test_a_busy_server_is_named_as_such():
             called(StreamableHTTPServer(server.url), "echo")
 
 
+def modern(calls: list[JSON], answers: list[JSON]) -> LegacyServer:
+    """A server of today's era that answers calls with these results, one after the other."""
+
+    async def answer(request: Request, message: JSON) -> Response:
+        result: JSON = {"resultType": "complete", "ttlMs": 0, "cacheScope": "public"}
+        if message["method"] == "server/discover":
+            result |= {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}}
+        else:
+            calls.append(message["params"])
+            result = answers[min(len(calls), len(answers)) - 1]
+        return JSONResponse({"jsonrpc": "2.0", "id": message["id"], "result": result})
+
+    return LegacyServer(intercept=answer)
+
+
+def test_a_tool_that_wants_to_be_asked_again_is_asked_again_with_its_state():
+    calls: list[JSON] = []
+    later: JSON = {"resultType": "input_required", "requestState": "opaque ä"}
+    with serving(modern(calls, [later, later, {"resultType": "complete", **text_result("done")}])) as server:
+        assert called(StreamableHTTPServer(server.url), "slow", {"x": 1}).text == "done"
+    assert [call.get("requestState") for call in calls] == [None, "opaque ä", "opaque ä"]
+    assert [call["arguments"] for call in calls] == [{"x": 1}] * 3
+
+
+def test_a_tool_that_never_comes_to_an_end_is_given_up():
+    calls: list[JSON] = []
+    with serving(modern(calls, [{"resultType": "input_required", "requestState": "s"}])) as server:
+        result = called(StreamableHTTPServer(server.url), "slow")
+    assert (result.is_error, result.text) == (True, "The tool 'slow' did not finish in 10 rounds.")
+    assert len(calls) == 10
+
+
+def test_a_tool_that_asks_a_person_for_input_tells_the_model_so():
+    schema: JSON = {"type": "object", "properties": {}}
+    question: JSON = {"method": "elicitation/create", "params": {"message": "Which?", "requestedSchema": schema}}
+    ask: JSON = {"resultType": "input_required", "inputRequests": {"q": question}}
+    with serving(modern([], [ask])) as server:
+        result = called(StreamableHTTPServer(server.url), "curious")
+    assert result.is_error
+    assert "asks the person in front of the screen for input" in result.text
+
+
 def test_a_result_with_an_unknown_kind_of_block_is_kept_whole():
     hologram = {"type": "hologram", "data": "...", "_meta": {"a": 1}}
 

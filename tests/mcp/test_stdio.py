@@ -65,6 +65,13 @@ def test_connecting_to_a_child_that_says_nothing_ends_in_time():
     )
 
 
+def test_a_child_that_complains_and_hangs_is_quoted():
+    words = ("-c", "echo waiting for the database >&2; sleep 600")
+    error = listed(StdioServer("slow", "sh", words, timeouts=Timeouts(connect=0.5))).error
+    assert error is not None
+    assert error.endswith("raise the time limit `connect`; its last words: waiting for the database")
+
+
 def test_a_server_that_ignores_the_probe_for_the_era_is_taken_for_an_old_one():
     listing = listed(lines("ignore-probe", timeouts=Timeouts(connect=4)))
     assert (listing.error, listing.era) == (None, "2025-06-18")
