@@ -7,7 +7,8 @@ import unicodedata
 from collections.abc import Iterable
 from urllib.parse import urlsplit
 
-from knime_ext.mcp.servers import Server, StdioServer
+from knime_ext.mcp.live_secrets import live_secrets
+from knime_ext.mcp.servers import HTTPServer, Server, StdioServer
 
 __all__ = ["name_of", "quotable", "secrets_of"]
 
@@ -18,8 +19,10 @@ _TERMINAL_CODE = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 
 
 def secrets_of(server: Server) -> tuple[str, ...]:
-    """Values that must not appear in a message: the server's headers or its environment, longest first."""
-    values = server.env.values() if isinstance(server, StdioServer) else server.headers.values()
+    """Values that must not appear in a message, longest first: headers, environment, what signing in needs or gave."""
+    values = [*server.env.values()] if isinstance(server, StdioServer) else [*server.headers.values(), *live_secrets()]
+    if isinstance(server, HTTPServer) and server.auth is not None:
+        values += server.auth.secrets
     # "Bearer abc" is secret as a whole and so is "abc".
     parts = {part for value in values for part in (value, *value.split()) if len(part) >= _SHORTEST_SECRET}
     return tuple(sorted(parts - {"Bearer", "Basic", "Token"}, key=len, reverse=True))

@@ -13,6 +13,7 @@ from typing import TypeAlias
 from urllib.parse import urlsplit
 
 from knime_ext.errors import ConfigurationError
+from knime_ext.mcp.sign_in import Auth
 
 __all__ = [
     "HTTPServer",
@@ -91,6 +92,7 @@ class HTTPServer:
         headers: Sent with every request, such as `{"Authorization": "Bearer ..."}`. Secret: not in the `repr`.
         timeouts: Time limits.
         limits: How much the server may send.
+        auth: How to sign in, None if the server wants no sign-in or the headers hold what it wants.
 
     Raises:
         ConfigurationError: The URL is none, or holds a user or password.
@@ -100,6 +102,7 @@ class HTTPServer:
     headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False, hash=False)
     timeouts: Timeouts = Timeouts()
     limits: Limits = Limits()
+    auth: Auth | None = None
 
     def __post_init__(self) -> None:
         _check_url(self.url)
