@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
+from knime.types._byte_in_struct import teach_byte
+
 if TYPE_CHECKING:
 
     class _ValueFactory:
@@ -54,6 +56,8 @@ __all__ = [
     "WorkflowTool",
     "WorkflowToolValueFactory",
 ]
+
+teach_byte()
 
 Storage = dict[str, Any]
 """A struct value as Arrow gives it: child name ("0", "1", ...) to value."""
