@@ -3,9 +3,11 @@
 from knime_ext.tools.codec import DecodedTools, decode_tools, encode_tools
 from knime_ext.tools.combined import CombinedToolset
 from knime_ext.tools.definition import JSON, ToolDefinition
+from knime_ext.tools.model_text import definition_for_model, schema_for_model, text_for_model
 from knime_ext.tools.names import NameMap, safe_name
 from knime_ext.tools.result import ToolResult
 from knime_ext.tools.schemas import check_arguments, parse_json_texts, simple_types_only, workflow_arguments_schema
+from knime_ext.tools.selection import NamePatterns, ToolSelection
 from knime_ext.tools.toolset import Toolset, find_definition, unknown_tool
 
 __all__ = [
@@ -13,16 +15,21 @@ __all__ = [
     "CombinedToolset",
     "DecodedTools",
     "NameMap",
+    "NamePatterns",
     "ToolDefinition",
     "ToolResult",
+    "ToolSelection",
     "Toolset",
     "check_arguments",
     "decode_tools",
+    "definition_for_model",
     "encode_tools",
     "find_definition",
     "parse_json_texts",
     "safe_name",
+    "schema_for_model",
     "simple_types_only",
+    "text_for_model",
     "unknown_tool",
     "workflow_arguments_schema",
 ]

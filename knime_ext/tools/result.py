@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from knime_ext.tools.definition import JSON
+from knime_ext.tools.model_text import text_for_model
 
 __all__ = ["ToolResult"]
 
@@ -57,12 +58,12 @@ class ToolResult:
 
     @property
     def text(self) -> str:
-        """The result for a model: never empty.
+        """The result for a model: never empty, without invisible characters.
 
         The blocks' texts joined by newlines, blocks without text named in brackets. A structured value is
         added as JSON if no text block carries it already.
         """
-        lines = [line for line in map(_block_line, self.content) if line]
+        lines = [line for block in self.content if (line := text_for_model(_block_line(block)))]
         if self.structured is not None and not any(block.get("type") == "text" for block in self.content):
-            lines.append(json.dumps(self.structured, ensure_ascii=False))
+            lines.append(text_for_model(json.dumps(self.structured, ensure_ascii=False)))
         return "\n".join(lines) or ("The tool failed and gave no reason." if self.is_error else "Done; no output.")
