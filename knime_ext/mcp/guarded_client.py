@@ -32,7 +32,11 @@ def tls_context() -> ssl.SSLContext:
 
 
 class GuardedClient(httpx2.AsyncClient):
-    """An HTTP client that notes what happens to a request and bounds what comes back."""
+    """An HTTP client that notes what happens to a request and bounds what comes back.
+
+    Attributes:
+        session_id: The session that the server named last, in the eras that have one.
+    """
 
     def __init__(self, server: HTTPServer) -> None:
         # Compressed answers are refused, because a few kilobytes can unpack to gigabytes.
@@ -43,6 +47,7 @@ class GuardedClient(httpx2.AsyncClient):
             limits=httpx2.Limits(max_connections=100, max_keepalive_connections=20, keepalive_expiry=IDLE_SECONDS),
         )
         self._answer_bytes = server.limits.answer_bytes
+        self.session_id: str | None = None
 
     def event_stream(self, url: str | httpx2.URL) -> AbstractAsyncContextManager[httpx2.EventSource]:
         """Opens a lasting stream of server-sent events."""
@@ -76,6 +81,7 @@ class GuardedClient(httpx2.AsyncClient):
         exchange.status = response.status_code
         exchange.content_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         exchange.location = response.headers.get("location")
+        self.session_id = response.headers.get("mcp-session-id", self.session_id)
         assert isinstance(response.stream, httpx2.AsyncByteStream)
         size = int(response.headers.get("content-length", "0") or 0)
         if response.headers.get("content-encoding", "identity") != "identity":

@@ -61,6 +61,11 @@ class Line(ABC):
 
     child: ChildNotes | None = None
 
+    @property
+    def session_id(self) -> str | None:
+        """The identifier that the server gave to the session, if it gives one."""
+        return None
+
     @abstractmethod
     def doors(self) -> Sequence[Door]:
         """The transports to try, in order."""
@@ -89,6 +94,11 @@ class HTTPLine(Line):
     def __init__(self, server: HTTPServer) -> None:
         self._server = server
         self._client = GuardedClient(server)
+
+    @property
+    def session_id(self) -> str | None:
+        """What the header `Mcp-Session-Id` said last."""
+        return self._client.session_id
 
     def doors(self) -> Sequence[Door]:
         """One door if the transport is known, else both, the remembered one first."""

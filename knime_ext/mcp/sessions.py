@@ -62,6 +62,11 @@ class Session:
         return None if self._conversation is None else self._conversation.client.protocol_version
 
     @property
+    def session_id(self) -> str | None:
+        """The server's identifier of the session; None before the handshake and where there is none."""
+        return self._line.session_id if self.is_connected else None
+
+    @property
     def server_info(self) -> ServerInfo | None:
         """What the server says about itself."""
         info = None if self._conversation is None else self._conversation.client.server_info

@@ -19,11 +19,18 @@ __all__ = ["MCPToolset", "list_servers"]
 
 
 class MCPToolset(Toolset):
-    """Lists and calls the tools of a server over its session in a pool."""
+    """Lists and calls the tools of a server over its session in a pool.
 
-    def __init__(self, server: Server, pool: SessionPool) -> None:
+    Args:
+        server: The server.
+        pool: Where its session is.
+        call_seconds: Time limit of a call, instead of the server's own.
+    """
+
+    def __init__(self, server: Server, pool: SessionPool, *, call_seconds: float | None = None) -> None:
         self._server = server
         self._pool = pool
+        self._call_seconds = call_seconds
         self._repeatable: frozenset[str] = frozenset()
 
     async def list(self) -> Listing:
@@ -67,7 +74,9 @@ class MCPToolset(Toolset):
         """
         session = self._pool.session(self._server)
         try:
-            return await session.call_tool(name, arguments, repeatable=name in self._repeatable)
+            return await session.call_tool(
+                name, arguments, timeout=self._call_seconds, repeatable=name in self._repeatable
+            )
         except MCPToolNotFoundError as error:
             raise UnknownTool(str(error)) from error
 
