@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable
 
 from knime.types.tool import MCPTool, Tool, ToolPort, WorkflowTool
-
 from knime_ext.tools import decode_tools, encode_tools
 
 ROWS, SCHEMAS, RUNS = 100_000, 50, 5
