@@ -17,6 +17,7 @@ from mcp_types import METHOD_NOT_FOUND, PARSE_ERROR, REQUEST_TIMEOUT
 from pydantic import ValidationError
 
 from knime_ext.errors import (
+    EgressDenied,
     KnimeExtError,
     MCPAuthError,
     MCPConnectionError,
@@ -24,6 +25,7 @@ from knime_ext.errors import (
     MCPSessionLost,
     MCPTimeout,
 )
+from knime_ext.mcp.egress_gate import AddressRefused
 from knime_ext.mcp.exchange import Exchange
 from knime_ext.mcp.foreign_text import name_of, quotable, secrets_of
 from knime_ext.mcp.loss import is_broken_stream, refuses_session
@@ -74,10 +76,7 @@ def border(attempt: Attempt) -> Generator[None]:
     except KnimeExtError:
         raise
     except Exception as error:
-        cause = _innermost(error)
-        if isinstance(cause, KnimeExtError):
-            raise cause from None
-        raise _explain(cause, attempt) from error
+        raise _explain(_innermost(error), attempt) from error
 
 
 def _innermost(error: Exception) -> Exception:
@@ -88,12 +87,17 @@ def _innermost(error: Exception) -> Exception:
 
 
 def _explain(error: Exception, attempt: Attempt) -> MCPError:
-    for rule in (_limit, _time, _credentials, _reach, _child, _session, _http, _stream, _content, _wire):
+    for rule in (_policy, _limit, _time, _credentials, _reach, _child, _session, _http, _stream, _content, _wire):
         explained = rule(error, attempt)
         if explained is not None:
             return explained
     who, text = name_of(attempt.server), quotable(str(error), secrets_of(attempt.server))
     return MCPError(f"server {who} did not {attempt.what}: {type(error).__name__}: {text}")
+
+
+def _policy(error: Exception, attempt: Attempt) -> MCPError | None:
+    refused = attempt.exchange.failure or error
+    return EgressDenied(str(refused)) if isinstance(refused, AddressRefused) else None
 
 
 def _limit(error: Exception, attempt: Attempt) -> MCPError | None:
@@ -137,9 +141,7 @@ def _reach(error: Exception, attempt: Attempt) -> MCPError | None:
         return MCPConnectionError(
             f"cannot reach server {name_of(attempt.server)}: {reason}; check that it runs and that the address is right"
         )
-    if isinstance(failure, httpx2.SSEError | httpx2.TooManyRedirects):
-        return None
-    if isinstance(failure, httpx2.TransportError):
+    if isinstance(failure, httpx2.TransportError) and not isinstance(failure, httpx2.SSEError):
         return _lost(attempt, "broke the connection")
     return None
 
@@ -184,6 +186,8 @@ def _session(error: Exception, attempt: Attempt) -> MCPError | None:
 def _http(error: Exception, attempt: Attempt) -> MCPError | None:
     status, where = attempt.exchange.status, attempt.exchange.location
     who = name_of(attempt.server)
+    if isinstance(error, httpx2.TooManyRedirects):
+        return MCPConnectionError(f"server {who} redirects without end; check its address")
     if status is None or 200 <= status < 300:
         return None
     if status < 400 and where is not None:

@@ -22,7 +22,7 @@ from knime_ext.mcp import (
     list_servers,
 )
 from tests.mcp.bench import called, listed, run
-from tests.servers.legacy import ECHO, JSON, LegacyServer, serving, text_result
+from tests.servers.legacy import ECHO, JSON, BrokenOff, LegacyServer, serving, text_result
 from tests.servers.process import free_port, mcpserver
 
 QUICK = Timeouts(connect=0.5, list=0.5, call=0.5)
@@ -351,6 +351,49 @@ def test_a_tool_that_asks_a_person_for_input_tells_the_model_so():
         result = called(StreamableHTTPServer(server.url), "curious")
     assert result.is_error
     assert "asks the person in front of the screen for input" in result.text
+
+
+def test_a_kind_of_result_that_is_not_known_here_is_an_error():
+    with serving(modern([], [{"resultType": "task", "taskId": "7"}])) as server:
+        with pytest.raises(MCPConnectionError, match="sent an answer that is not valid MCP"):
+            called(StreamableHTTPServer(server.url), "long")
+
+
+def test_a_call_answered_with_plain_text_is_named():
+    async def plain(params: JSON) -> Response:
+        return Response("OK", media_type="text/plain")
+
+    with serving(LegacyServer(on_call=plain)) as server:
+        with pytest.raises(MCPConnectionError, match="answered with 'text/plain' instead of MCP; check the path"):
+            called(StreamableHTTPServer(server.url), "echo")
+
+
+@pytest.mark.parametrize(
+    ("stage", "sentence"),
+    [
+        ("initialize", "broke the connection during the handshake; see its log"),
+        ("tools/list", "broke the connection before it could list its tools; try again"),
+    ],
+)
+def test_a_connection_that_breaks_is_named(stage: str, sentence: str):
+    async def break_at(request: Request, message: JSON) -> Response | None:
+        return BrokenOff() if message.get("method") == stage else None
+
+    with serving(LegacyServer(intercept=break_at)) as server:
+        error = listed(StreamableHTTPServer(server.url)).error
+    assert error == f"server {server.url!r} {sentence}"
+
+
+def test_the_toolset_gives_definitions_or_raises_what_the_listing_says():
+    async def definitions(url: str) -> list[str]:
+        async with SessionPool() as pool:
+            toolset = MCPToolset(pool.server(url), pool)
+            return [definition.name for definition in await toolset.list_definitions()]
+
+    with serving(LegacyServer()) as server:
+        assert run(definitions(server.url)) == ["echo"]
+    with pytest.raises(MCPError, match="cannot reach server"):
+        run(definitions(server.url))
 
 
 def test_a_result_with_an_unknown_kind_of_block_is_kept_whole():

@@ -8,12 +8,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 import pytest
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
-from starlette.types import Receive, Scope, Send
 
 from knime_ext.errors import MCPConnectionError, MCPSessionLost, MCPToolNotFoundError
 from knime_ext.mcp import MCPToolset, SessionPool, StreamableHTTPServer
 from tests.mcp.bench import run, until
-from tests.servers.legacy import ECHO, JSON, LegacyServer, serving, text_result
+from tests.servers.legacy import ECHO, JSON, BrokenOff, LegacyServer, serving, text_result
 
 
 def test_a_session_ended_by_the_server_is_renewed_once_over_the_same_connection_and_the_call_answers():
@@ -252,15 +251,7 @@ def test_a_closed_pool_closes_its_sessions_and_can_be_used_again():
 
 
 async def break_off(params: JSON) -> Response:
-    """An answer that ends before it is complete."""
-
-    class Broken(Response):
-        async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-            headers = [(b"content-type", b"application/json"), (b"content-length", b"100")]
-            await send({"type": "http.response.start", "status": 200, "headers": headers})
-            await send({"type": "http.response.body", "body": b'{"jsonrpc"', "more_body": True})
-
-    return Broken()
+    return BrokenOff()
 
 
 def break_off_once() -> Callable[[JSON], Awaitable[JSON | Response]]:

@@ -3,11 +3,15 @@
 import asyncio
 
 import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response, StreamingResponse
+from starlette.routing import Route
 
 from knime_ext.errors import MCPConnectionError, MCPSessionLost, MCPTimeout
 from knime_ext.mcp import Limits, MCPToolset, SessionPool, SSEServer, Timeouts
 from tests.mcp.bench import called, listed, run, until
-from tests.servers.legacy import JSON, text_result
+from tests.servers.legacy import JSON, serving_app, text_result
 from tests.servers.sse import SSEServerDouble, serving_sse
 
 
@@ -120,6 +124,36 @@ def test_a_server_that_sends_messages_elsewhere_is_refused():
         listing = listed(SSEServer(server.url))
         assert listing.error is not None
         assert "wants messages sent to a different host" in listing.error
+
+
+def test_a_redirect_within_the_host_is_followed_and_to_another_host_is_not():
+    async def redirect(request: Request) -> Response:
+        return RedirectResponse(targets[request.url.path])
+
+    double = SSEServerDouble()
+    targets = {"/short": "/sse", "/away": "http://example.invalid/sse", "/circle": "/circle"}
+    redirects = [
+        *(Route(path, redirect, methods=["GET"]) for path in targets),
+        Route("/sse", double.events, methods=["GET"]),
+        Route("/messages", double.message, methods=["POST"]),
+    ]
+    with serving_app(Starlette(routes=redirects)) as origin:
+        assert listed(SSEServer(origin + "/short")).error is None
+        away = listed(SSEServer(origin + "/away")).error
+        circle = listed(SSEServer(origin + "/circle")).error
+        double.end_streams()
+    assert away == f"server '{origin}/away' moved to 'http://example.invalid/sse'; use that address if you trust it"
+    assert circle == f"server '{origin}/circle' redirects without end; check its address"
+
+
+def test_a_stream_that_ends_before_it_says_where_messages_go_is_named():
+    async def empty(request: Request) -> Response:
+        return StreamingResponse(iter([": hello\n\n", "event: other\ndata: x\n\n"]), media_type="text/event-stream")
+
+    with serving_app(Starlette(routes=[Route("/sse", empty)])) as origin:
+        error = listed(SSEServer(origin + "/sse")).error
+    assert error is not None
+    assert "does not keep to HTTP+SSE: the server closed the event stream before it said where messages go" in error
 
 
 def test_many_sessions_come_and_go_without_leaving_streams_open():
