@@ -6,6 +6,7 @@ Values travel as Arrow storage, so that no host converts them one by one through
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import knime.extension as knext
@@ -18,7 +19,7 @@ from knime_ext.tools import decode_tools, encode_tools
 if TYPE_CHECKING:
     from knime.types.tool import Tool
 
-__all__ = ["conversation_table", "empty_table", "messages_in", "texts_in", "tool_table", "tools_in"]
+__all__ = ["conversation_table", "converted_tools", "empty_table", "messages_in", "texts_in", "tool_table", "tools_in"]
 
 
 def _column(table: knext.Table, name: str) -> Any:
@@ -45,14 +46,36 @@ def tools_in(table: knext.Table, column: str) -> list[Tool]:
     Raises:
         knext.InvalidParametersError: Cells are damaged; the message names column, row, field and reason.
     """
-    decoded = decode_tools(_column(table, column), on_damage="report")
+    return [tool for tool in _tools(_column(table, column), column) if tool is not None]
+
+
+def _tools(cells: Any, column: str) -> list[Tool | None]:
+    decoded = decode_tools(cells, on_damage="report")
     if decoded.damaged:
         first, more = decoded.damaged[0], len(decoded.damaged) - 1
         others = f" ({more} more cell{'s are' if more > 1 else ' is'} damaged too)" if more else ""
         raise knext.InvalidParametersError(
             f"Column {column!r} of the tools table is damaged in {first}{others}; make the tools again."
         )
-    return [tool for tool in decoded.tools if tool is not None]
+    return decoded.tools
+
+
+def converted_tools(table: knext.Table, columns: Sequence[str]) -> knext.Table:
+    """The table with these columns, of any kind of tools, as tools of today; missing cells stay missing.
+
+    Raises:
+        knext.InvalidParametersError: Cells are damaged; the message names column, row, field and reason.
+    """
+    arrow = table.to_pyarrow()
+    for name in columns:
+        cells = arrow.column(name)
+        converted = _logical(tool_type(), encode_tools(_tools(cells, name)))
+        starts = accumulate((len(chunk) for chunk in cells.chunks), initial=0)
+        # In the pieces of before: KNIME wants the pieces of all columns alike.
+        pieces = [converted.slice(start, len(chunk)) for start, chunk in zip(starts, cells.chunks, strict=False)]
+        column = pa.chunked_array(pieces, converted.type)
+        arrow = arrow.set_column(arrow.schema.get_field_index(name), name, column)
+    return knext.Table.from_pyarrow(arrow)
 
 
 def messages_in(table: knext.Table, column: str) -> list[MessageValue | None]:

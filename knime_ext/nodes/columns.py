@@ -12,10 +12,11 @@ from typing import Any
 
 import knime.extension as knext
 
-__all__ = ["chosen_column", "holds_messages", "holds_text", "holds_tools", "message_type", "tool_type"]
+__all__ = ["chosen_column", "holds_messages", "holds_text", "holds_tools", "is_older", "message_type", "tool_type"]
 
 _TOOLS = "org.knime.core.node.agentic.tool."
-_TOOL_FACTORIES = {_TOOLS + name for name in ("ToolValueFactory", "WorkflowToolValueFactory", "MCPToolValueFactory")}
+_TOOL_FACTORY = _TOOLS + "ToolValueFactory"
+_TOOL_FACTORIES = {_TOOL_FACTORY, _TOOLS + "WorkflowToolValueFactory", _TOOLS + "MCPToolValueFactory"}
 _MESSAGE_FACTORIES = {"org.knime.ai.core.data.message.MessageValueFactory"}
 
 
@@ -41,17 +42,39 @@ def holds_text(column: knext.Column) -> bool:
 
 
 def tool_type() -> Any:
-    """Column type of tools of both kinds."""
+    """Column type of tools of both kinds.
+
+    Raises:
+        knext.InvalidParametersError: The host has no such type.
+    """
     from knime.types.tool import Tool
 
-    return knext.logical(Tool)
+    return _registered(Tool, "tools", "the Java part of this extension")
 
 
 def message_type() -> Any:
-    """Column type of messages."""
+    """Column type of messages.
+
+    Raises:
+        knext.InvalidParametersError: The host has no such type.
+    """
     from knime.types.message import MessageValue
 
-    return knext.logical(MessageValue)
+    return _registered(MessageValue, "messages", "KNIME's AI extension")
+
+
+def _registered(value_type: type, what: str, where: str) -> Any:
+    try:
+        return knext.logical(value_type)
+    except TypeError as error:
+        raise knext.InvalidParametersError(
+            f"KNIME has no column type for {what} here; install {where}, which brings it along."
+        ) from error
+
+
+def is_older(column: knext.Column) -> bool:
+    """True for a column of tools of an older kind: KNIME's workflow tools, or the first MCP tools."""
+    return _factory(column) in _TOOL_FACTORIES - {_TOOL_FACTORY}
 
 
 def chosen_column(
