@@ -15,7 +15,7 @@ PLATFORM = {
     *("WorkflowInput", "WorkflowOutput", "ToolMessageOutput", "WorkflowToTool"),
     *("StringConfiguration", "IntegerConfiguration", "DoubleConfiguration", "BooleanConfiguration"),
 }
-EXTENSION = {"MCPToolProvider", "AgentPrompter", "ChatModelConnector", "OfflineChatModel"}
+EXTENSION = {"MCPToolProvider", "AgentPrompter", "ChatModelConnector", "ConvertTools", "OfflineChatModel"}
 
 
 def python(program: str, *path: Path) -> str:
