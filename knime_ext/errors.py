@@ -13,6 +13,7 @@
         MCPSessionLost
         MCPTimeout
         MCPAuthError
+        EgressDenied
         MCPToolNotFoundError
         MCPToolExecutionError
       AgentError                    the person who set up the agent
@@ -34,6 +35,7 @@ __all__ = [
     "ConfigurationError",
     "Cycle",
     "DamagedCell",
+    "EgressDenied",
     "InvalidArguments",
     "KnimeExtError",
     "LimitReached",
@@ -115,6 +117,10 @@ class MCPTimeout(MCPError):
 
 class MCPAuthError(MCPError):
     """The server refused the credentials."""
+
+
+class EgressDenied(MCPError):
+    """The egress policy does not let requests go there."""
 
 
 class MCPToolNotFoundError(MCPError):

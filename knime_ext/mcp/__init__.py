@@ -9,6 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from knime_ext.mcp.egress import EgressPolicy
     from knime_ext.mcp.execution import MCPToolCaller
     from knime_ext.mcp.listing import Listing, ServerInfo, ToolProblem
     from knime_ext.mcp.pool import SessionPool
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from knime_ext.mcp.toolset import MCPToolset, list_servers
 
 __all__ = [
+    "EgressPolicy",
     "Limits",
     "Listing",
     "MCPToolCaller",
@@ -48,6 +50,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "egress": ["EgressPolicy"],
     "execution": ["MCPToolCaller"],
     "listing": ["Listing", "ServerInfo", "ToolProblem"],
     "pool": ["SessionPool"],

@@ -17,6 +17,7 @@ from mcp_types import METHOD_NOT_FOUND, PARSE_ERROR, REQUEST_TIMEOUT
 from pydantic import ValidationError
 
 from knime_ext.errors import (
+    EgressDenied,
     KnimeExtError,
     MCPAuthError,
     MCPConnectionError,
@@ -24,6 +25,7 @@ from knime_ext.errors import (
     MCPSessionLost,
     MCPTimeout,
 )
+from knime_ext.mcp.egress_gate import AddressRefused
 from knime_ext.mcp.exchange import Exchange
 from knime_ext.mcp.foreign_text import name_of, quotable, secrets_of
 from knime_ext.mcp.loss import is_broken_stream, refuses_session
@@ -85,12 +87,17 @@ def _innermost(error: Exception) -> Exception:
 
 
 def _explain(error: Exception, attempt: Attempt) -> MCPError:
-    for rule in (_limit, _time, _credentials, _reach, _child, _session, _http, _stream, _content, _wire):
+    for rule in (_policy, _limit, _time, _credentials, _reach, _child, _session, _http, _stream, _content, _wire):
         explained = rule(error, attempt)
         if explained is not None:
             return explained
     who, text = name_of(attempt.server), quotable(str(error), secrets_of(attempt.server))
     return MCPError(f"server {who} did not {attempt.what}: {type(error).__name__}: {text}")
+
+
+def _policy(error: Exception, attempt: Attempt) -> MCPError | None:
+    refused = attempt.exchange.failure or error
+    return EgressDenied(str(refused)) if isinstance(refused, AddressRefused) else None
 
 
 def _limit(error: Exception, attempt: Attempt) -> MCPError | None:

@@ -13,6 +13,7 @@ from knime.types.tool import MCPTool
 from knime_ext.bridge import Bridge, shared_bridge
 from knime_ext.errors import ConfigurationError, ToolFailed
 from knime_ext.mcp.calls import is_repeatable
+from knime_ext.mcp.egress import EgressPolicy
 from knime_ext.mcp.listing import Listing
 from knime_ext.mcp.pool import SessionPool
 from knime_ext.mcp.servers import Server, server_from_uri
@@ -42,9 +43,16 @@ class MCPToolCaller:
     Args:
         providers: Servers registered by the operator, by name; rows refer to them as `stdio:NAME`.
         timeout: Seconds for one call, instead of the server's own limit.
+        policy: Where requests may go; that of the environment if none is given.
     """
 
-    def __init__(self, providers: Mapping[str, Server] | None = None, timeout: float | None = None) -> None:
+    def __init__(
+        self,
+        providers: Mapping[str, Server] | None = None,
+        timeout: float | None = None,
+        policy: EgressPolicy | None = None,
+    ) -> None:
+        self._policy = policy
         self._providers = dict(providers or {})
         self._timeout = timeout
         self._lock = threading.Lock()
@@ -110,13 +118,13 @@ class MCPToolCaller:
                 )
             if self._open is None:
                 bridge = self._stack.enter_context(shared_bridge())
-                pool = SessionPool(self._providers)
+                pool = SessionPool(self._providers, self._policy)
                 self._stack.callback(lambda: bridge.run(pool.close()))
                 self._open = _Open(bridge, pool)
             return self._open
 
     async def _call(self, pool: SessionPool, tool: MCPTool, parameters: Mapping[str, Any]) -> ToolResult:
-        session = pool.session(self._server(tool))
+        session = pool.session(self._server(tool), "row")
         return await session.call_tool(
             tool.tool_name, parameters, timeout=self._timeout, repeatable=is_repeatable(tool.annotations)
         )

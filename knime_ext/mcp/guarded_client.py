@@ -1,6 +1,6 @@
 """The HTTP client of a server: opened once, kept over lost sessions, bounded, and able to say what went wrong.
 
-It is the one place where requests leave for the network (the place for a policy on addresses).
+It is the one place where requests leave for the network, so the egress policy holds here for every one of them.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 import httpx2
 
 from knime_ext.mcp.bodies import BoundedBody, EventBody
+from knime_ext.mcp.egress_gate import DirectTransport, EgressGate, ProxiedTransport
 from knime_ext.mcp.exchange import Exchange, current_exchange
 from knime_ext.mcp.servers import HTTPServer
 
@@ -38,7 +39,8 @@ class GuardedClient(httpx2.AsyncClient):
         session_id: The session that the server named last, in the eras that have one.
     """
 
-    def __init__(self, server: HTTPServer) -> None:
+    def __init__(self, server: HTTPServer, gate: EgressGate) -> None:
+        self._gate = gate
         # Compressed answers are refused, because a few kilobytes can unpack to gigabytes.
         super().__init__(
             headers={**server.headers, "Accept-Encoding": "identity"},
@@ -48,6 +50,12 @@ class GuardedClient(httpx2.AsyncClient):
         )
         self._answer_bytes = server.limits.answer_bytes
         self.session_id: str | None = None
+
+    def _init_transport(self, *args: Any, **options: Any) -> httpx2.AsyncBaseTransport:
+        return DirectTransport(self._gate, verify=options["verify"], limits=options["limits"])
+
+    def _init_proxy_transport(self, proxy: httpx2.Proxy, *args: Any, **options: Any) -> httpx2.AsyncBaseTransport:
+        return ProxiedTransport(self._gate, proxy, verify=options["verify"], limits=options["limits"])
 
     def event_stream(self, url: str | httpx2.URL) -> AbstractAsyncContextManager[httpx2.EventSource]:
         """Opens a lasting stream of server-sent events."""
@@ -65,7 +73,8 @@ class GuardedClient(httpx2.AsyncClient):
             times = request.extensions.get("timeout", {})
             request.extensions = {**request.extensions, "timeout": {**times, "read": exchange.seconds}}
         try:
-            response = await super().send(request, stream=True, **options)
+            with self._gate.sending(str(request.url)):
+                response = await super().send(request, stream=True, **options)
             self._note(response, exchange)
             if not stream or _is_short_and_unread(response):
                 await response.aread()

@@ -13,6 +13,8 @@ from typing import Any
 
 from mcp.client.streamable_http import streamable_http_client
 
+from knime_ext.mcp.egress import EgressPolicy, Origin
+from knime_ext.mcp.egress_gate import EgressGate
 from knime_ext.mcp.exchange import Exchange
 from knime_ext.mcp.guarded_client import GuardedClient
 from knime_ext.mcp.servers import HTTPServer, Server, SSEServer, StdioServer, StreamableHTTPServer
@@ -67,6 +69,14 @@ class Line(ABC):
         return None
 
     @abstractmethod
+    def admit(self) -> None:
+        """Asks the egress policy whether the server may be spoken with at all.
+
+        Raises:
+            EgressDenied: It may not.
+        """
+
+    @abstractmethod
     def doors(self) -> Sequence[Door]:
         """The transports to try, in order."""
 
@@ -91,9 +101,14 @@ def forget_verdicts() -> None:
 class HTTPLine(Line):
     """A server behind a URL; all of its sessions share one HTTP client."""
 
-    def __init__(self, server: HTTPServer) -> None:
+    def __init__(self, server: HTTPServer, policy: EgressPolicy, origin: Origin) -> None:
         self._server = server
-        self._client = GuardedClient(server)
+        self._gate = EgressGate(policy, server.url, origin, server.headers)
+        self._client = GuardedClient(server, self._gate)
+
+    def admit(self) -> None:
+        """Asks the egress policy about the address."""
+        self._gate.admit()
 
     @property
     def session_id(self) -> str | None:
@@ -132,8 +147,14 @@ class HTTPLine(Line):
 class StdioLine(Line):
     """A server that is a child process; every handshake starts a new one."""
 
-    def __init__(self, server: StdioServer) -> None:
+    def __init__(self, server: StdioServer, policy: EgressPolicy, origin: Origin) -> None:
         self._server = server
+        self._policy = policy
+        self._origin: Origin = origin
+
+    def admit(self) -> None:
+        """Asks the egress policy whether the program may be started."""
+        self._policy.check_program(self._server.name, self._origin)
 
     def doors(self) -> Sequence[Door]:
         """The only one."""
@@ -150,6 +171,14 @@ class StdioLine(Line):
         return stdio_transport(self._server, self.child, exchange)
 
 
-def open_line(server: Server) -> Line:
-    """The way to a server; nothing is sent or started yet."""
-    return StdioLine(server) if isinstance(server, StdioServer) else HTTPLine(server)
+def open_line(server: Server, policy: EgressPolicy, origin: Origin) -> Line:
+    """The way to a server; nothing is sent or started yet.
+
+    Args:
+        server: The server.
+        policy: Where requests may go.
+        origin: Where the server's address comes from.
+    """
+    if isinstance(server, StdioServer):
+        return StdioLine(server, policy, origin)
+    return HTTPLine(server, policy, origin)

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import Self
 
+from knime_ext.mcp.egress import EgressPolicy, Origin
+from knime_ext.mcp.listed import was_listed
 from knime_ext.mcp.servers import Server, server_from_uri
 from knime_ext.mcp.sessions import Session
 
@@ -18,11 +20,13 @@ class SessionPool:
 
     Args:
         providers: Servers registered by the operator, by name.
+        policy: Where requests may go; that of the environment if none is given.
     """
 
-    def __init__(self, providers: Mapping[str, Server] | None = None) -> None:
+    def __init__(self, providers: Mapping[str, Server] | None = None, policy: EgressPolicy | None = None) -> None:
         self._providers = dict(providers or {})
-        self._sessions: dict[Server, Session] = {}
+        self._policy = EgressPolicy.from_environment() if policy is None else policy
+        self._sessions: dict[tuple[Server, Origin], Session] = {}
 
     async def __aenter__(self) -> Self:
         return self
@@ -40,11 +44,23 @@ class SessionPool:
         """
         return server_from_uri(uri, self._providers)
 
-    def session(self, server: Server) -> Session:
-        """The session with a server, the same one for equal values. Nothing is opened before its first request."""
-        if server not in self._sessions:
-            self._sessions[server] = Session(server)
-        return self._sessions[server]
+    def session(self, server: Server, origin: Origin = "typed") -> Session:
+        """The session with a server, the same one for equal values. Nothing is opened before its first request.
+
+        Args:
+            server: The server.
+            origin: Where its address comes from: "typed" by a person (or by whoever wrote the program), or a "row".
+        """
+        key = server, self._origin(server, origin)
+        if key not in self._sessions:
+            self._sessions[key] = Session(server, self._policy, key[1])
+        return self._sessions[key]
+
+    def _origin(self, server: Server, origin: Origin) -> Origin:
+        """What an address is worth: a registered one is the operator's word, a listed one the person's."""
+        if any(server is known or server.uri == known.uri for known in self._providers.values()):
+            return "provider"
+        return "typed" if was_listed(server.uri) else origin
 
     async def close(self) -> None:
         """Ends all sessions; the pool can be used again afterwards."""

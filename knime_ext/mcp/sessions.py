@@ -15,6 +15,7 @@ from knime_ext.errors import MCPConnectionError
 from knime_ext.mcp.border import Attempt, border
 from knime_ext.mcp.calls import call_tool
 from knime_ext.mcp.conversation import Conversation
+from knime_ext.mcp.egress import EgressPolicy, Origin
 from knime_ext.mcp.exchange import Exchange
 from knime_ext.mcp.foreign_text import name_of
 from knime_ext.mcp.lines import Door, open_line
@@ -42,9 +43,9 @@ class Session:
     notice, and once per request.
     """
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: Server, policy: EgressPolicy | None = None, origin: Origin = "typed") -> None:
         self.server = server
-        self._line = open_line(server)
+        self._line = open_line(server, EgressPolicy.from_environment() if policy is None else policy, origin)
         self._lock = asyncio.Lock()
         self._conversation: Conversation | None = None
         self._retired: list[Conversation] = []
@@ -191,6 +192,7 @@ class Session:
     async def _connect(self) -> Conversation:
         attempt = self._attempt("complete the MCP handshake", self.server.timeouts.connect, "connect")
         with border(attempt):
+            self._line.admit()
             try:
                 with _until(_deadline(attempt.seconds)):
                     conversation = await self._enter(attempt)

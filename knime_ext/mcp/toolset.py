@@ -9,6 +9,7 @@ from typing import Any
 
 from knime_ext.errors import MCPError, MCPToolNotFoundError, UnknownTool
 from knime_ext.mcp.calls import is_repeatable
+from knime_ext.mcp.listed import remember_listed
 from knime_ext.mcp.listing import Listing
 from knime_ext.mcp.pages import ToolPages
 from knime_ext.mcp.pool import SessionPool
@@ -40,10 +41,9 @@ class MCPToolset(Toolset):
         pages = ToolPages(self._server.uri, self._server.limits)
         error: str | None = None
         try:
-            await session.list_tools(pages)
+            await self._read(pages)
         except MCPError as reason:
             error = str(reason)
-        self._repeatable = frozenset(tool.name for tool in pages.definitions if is_repeatable(tool.annotations))
         return Listing(
             server=self._server,
             definitions=tuple(pages.definitions),
@@ -60,10 +60,16 @@ class MCPToolset(Toolset):
         Raises:
             MCPError: The list could not be read to its end.
         """
-        listing = await self.list()
-        if listing.error is not None:
-            raise MCPError(listing.error)
-        return listing.definitions
+        pages = ToolPages(self._server.uri, self._server.limits)
+        await self._read(pages)
+        return tuple(pages.definitions)
+
+    async def _read(self, pages: ToolPages) -> None:
+        try:
+            await self._pool.session(self._server).list_tools(pages)
+            remember_listed(self._server.uri)
+        finally:
+            self._repeatable = frozenset(tool.name for tool in pages.definitions if is_repeatable(tool.annotations))
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:
         """Calls a tool; see `Session.call_tool` for what may be raised.
