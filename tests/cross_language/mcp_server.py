@@ -1,6 +1,8 @@
-"""An MCP server that the Java tests call: `python mcp_server.py [--json] [--stateless] [--forget-once]`.
+"""The MCP servers that the Java tests call: `python -m tests.cross_language.mcp_server WHICH`.
 
-Prints its URL on the first line and stops when its standard input is closed.
+`sdk` is a server of the official SDK, with the options `--json`, `--stateless` and `--forget-once`; `toolbox` and
+`everything` are the servers of the Python tests. Prints the URL on the first line, or `skip:` and why there is none,
+and stops when its standard input is closed.
 """
 
 from __future__ import annotations
@@ -10,11 +12,15 @@ import socket
 import sys
 from typing import Any
 
+import pytest
 import uvicorn
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import ToolAnnotations
+
+from tests.servers.everything import everything
+from tests.servers.process import mcpserver
 
 server = MCPServer("cross-language", log_level="ERROR")
 
@@ -84,21 +90,35 @@ class ForgetsOnce:
         return await self._app(scope, receive, send)
 
 
-async def serve(arguments: list[str]) -> None:
+def _wait_for_the_end(url: str) -> None:
+    print(url, flush=True)
+    sys.stdin.read()
+
+
+async def serve_sdk(options: list[str]) -> None:
     """Serves until standard input ends."""
-    app: Any = server.streamable_http_app(
-        json_response="--json" in arguments, stateless_http="--stateless" in arguments
-    )
-    if "--forget-once" in arguments:
+    app: Any = server.streamable_http_app(json_response="--json" in options, stateless_http="--stateless" in options)
+    if "--forget-once" in options:
         app = ForgetsOnce(app)
     listener = socket.create_server(("127.0.0.1", 0))
     running = uvicorn.Server(uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=1))
     task = asyncio.create_task(running.serve([listener]))
-    print(f"http://127.0.0.1:{listener.getsockname()[1]}/mcp", flush=True)
-    await asyncio.to_thread(sys.stdin.read)
+    await asyncio.to_thread(_wait_for_the_end, f"http://127.0.0.1:{listener.getsockname()[1]}/mcp")
     running.should_exit = True
     await task
 
 
+def main(which: str, *options: str) -> None:
+    """Runs one of the servers."""
+    if which == "sdk":
+        asyncio.run(serve_sdk(list(options)))
+        return
+    try:
+        with mcpserver("streamable-http") if which == "toolbox" else everything("streamableHttp") as url:
+            _wait_for_the_end(url)
+    except pytest.skip.Exception as skipped:
+        print(f"skip: {skipped.msg}", flush=True)
+
+
 if __name__ == "__main__":
-    asyncio.run(serve(sys.argv[1:]))
+    main(*sys.argv[1:])

@@ -7,11 +7,10 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.Map;
 
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -28,36 +27,27 @@ class MCPExecutionTest {
 
     private static final PortObject[] NO_INPUTS = {};
 
-    private static PythonServer[] servers = new PythonServer[Answers.values().length];
-
-    /** How a server answers. */
+    /** How a server answers. Each server serves all tests, and ends with this process, which closes its input. */
     enum Answers {
 
         EVENTS, JSON("--json"), STATELESS("--stateless", "--json");
 
         private final String[] m_options;
 
+        private PythonServer m_server;
+
         Answers(final String... options) {
             m_options = options;
         }
 
-        String url() {
-            return servers[ordinal()].url();
-        }
-    }
-
-    @BeforeAll
-    static void start() throws IOException {
-        for (final var answers : Answers.values()) {
-            servers[answers.ordinal()] = PythonServer.start(answers.m_options);
-        }
-    }
-
-    @AfterAll
-    static void stop() throws IOException {
-        for (final var server : servers) {
-            if (server != null) {
-                server.close();
+        synchronized String url() {
+            try {
+                if (m_server == null) {
+                    m_server = PythonServer.start("sdk", m_options);
+                }
+                return m_server.url();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
             }
         }
     }
@@ -122,7 +112,7 @@ class MCPExecutionTest {
 
     @Test
     void aServerThatHasLostTheSessionGetsTheCallOnceMore() throws IOException {
-        try (var server = PythonServer.start("--forget-once")) {
+        try (var server = PythonServer.start("sdk", "--forget-once")) {
             assertEquals("a", call(server.url(), "echo", "{\"text\": \"a\"}").message());
         }
     }

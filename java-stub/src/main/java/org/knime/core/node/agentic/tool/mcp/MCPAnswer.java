@@ -17,7 +17,8 @@ public record MCPAnswer(String text, boolean isError) {
 
     /**
      * Reads the result of a call. The text is the same as on the Python side: the blocks' texts joined by newlines,
-     * blocks without text named in brackets, and a structured value as JSON if no text block carries it already.
+     * blocks without text named in brackets, a structured value as JSON if no text block carries it already, and
+     * nothing that a person would not see.
      *
      * @param result the result in MCP's JSON form
      * @return the answer
@@ -28,12 +29,12 @@ public record MCPAnswer(String text, boolean isError) {
         var hasText = false;
         for (final var block : result.path("content")) {
             hasText |= "text".equals(block.path("type").asText());
-            lines.add(line(block));
+            lines.add(ModelText.of(line(block)));
         }
         lines.removeIf(String::isEmpty);
         final var structured = result.path("structuredContent");
         if (!hasText && !structured.isMissingNode() && !structured.isNull()) {
-            lines.add(JsonText.of(structured));
+            lines.add(ModelText.of(JsonText.of(structured)));
         }
         final var otherwise = isError ? "The tool failed and gave no reason." : "Done; no output.";
         return new MCPAnswer(lines.isEmpty() ? otherwise : String.join("\n", lines), isError);

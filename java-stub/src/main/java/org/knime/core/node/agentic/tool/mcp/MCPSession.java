@@ -152,7 +152,9 @@ final class MCPSession implements AutoCloseable {
     }
 
     private static String start(final String text) {
-        return text.length() <= LETTERS_OF_FAILURES ? text : (text.substring(0, LETTERS_OF_FAILURES) + "…");
+        final var visible = ModelText.of(text);
+        return visible.length() <= LETTERS_OF_FAILURES ? visible
+            : (visible.substring(0, LETTERS_OF_FAILURES) + "…");
     }
 
     private ObjectNode message(final String method, final JsonNode params) {
