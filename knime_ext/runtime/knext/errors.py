@@ -10,6 +10,12 @@ __all__ = ["InvalidParametersError", "WorkflowExecutionError"]
 class InvalidParametersError(ConfigurationError):
     """The node's settings do not fit its inputs or each other; people see the message without a traceback."""
 
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+
 
 class WorkflowExecutionError(RuntimeError):
     """A workflow that the node ran has failed."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
