@@ -1,6 +1,6 @@
 # Everything sets itself up: `make demo` and `make test` need nothing typed before.
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format benchmark clean
+.PHONY: help demo test lint java format benchmark clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -24,6 +24,12 @@ lint: $(VENV)/dev.stamp  ## Checks format, lint rules, types, room contracts and
 	$(BIN)/lint-imports
 	$(BIN)/codespell
 
+java: $(VENV)/dev.stamp tests/node/node_modules/.stamp  ## Builds and tests the Java side, and exchanges tool columns with it.
+	@command -v mvn >/dev/null || { echo "Maven and a JDK 17 are needed: install them and try again"; exit 2; }
+	$(BIN)/python -m tests.cross_language.write_files java-stub/target/exchange
+	mvn --quiet --batch-mode --file java-stub/pom.xml verify
+	KNIME_MCP_JAVA=required $(BIN)/pytest -q tests/cross_language
+
 format: $(VENV)/dev.stamp  ## Formats the code and repairs what lint can repair.
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
@@ -32,7 +38,7 @@ benchmark: $(VENV)/dev.stamp  ## Prints the figures that the documents name.
 	$(BIN)/python benchmarks/tool_column.py
 
 clean:  ## Removes what the other targets made.
-	rm -rf $(VENV) out tests/node/node_modules .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) out tests/node/node_modules java-stub/target .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 
 $(VENV)/bin/python:
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed; install it or name it: make PYTHON=/path/to/python"; exit 2; }
