@@ -79,7 +79,8 @@ class _LoopThread(threading.Thread):
     loop: asyncio.AbstractEventLoop
 
     def __init__(self) -> None:
-        super().__init__(name="knime-mcp-bridge")
+        # A daemon does not keep the interpreter from ending when somebody forgot to leave the bridge.
+        super().__init__(name="knime-mcp-bridge", daemon=True)
         self._ready: Future[None] = Future()
         self._ended = asyncio.Event()
 
@@ -179,6 +180,8 @@ class Bridge:
             if not job.outcome.done():
                 job.cancel()
                 await asyncio.wait([waiting], timeout=GRACE_SECONDS)
+            if waiting.done() and not waiting.cancelled():
+                waiting.exception()  # looked at, so that asyncio does not report it as forgotten
             raise
 
     def _submit(self, coro: Coroutine[Any, Any, Any]) -> _Job:

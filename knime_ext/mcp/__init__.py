@@ -9,9 +9,11 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from knime_ext.mcp.client import MCPClient
     from knime_ext.mcp.egress import EgressPolicy
     from knime_ext.mcp.execution import MCPToolCaller
     from knime_ext.mcp.listing import Listing, ServerInfo, ToolProblem
+    from knime_ext.mcp.openmetadata import OpenMetadataTool
     from knime_ext.mcp.pool import SessionPool
     from knime_ext.mcp.rows import fingerprint, tools_from_listing
     from knime_ext.mcp.servers import (
@@ -25,14 +27,18 @@ if TYPE_CHECKING:
         server_from_uri,
     )
     from knime_ext.mcp.sessions import Session
+    from knime_ext.mcp.tool_config import ToolConfig
+    from knime_ext.mcp.tool_info import ToolCallResult, ToolInfo, ToolParameter
     from knime_ext.mcp.toolset import MCPToolset, list_servers
 
 __all__ = [
     "EgressPolicy",
     "Limits",
     "Listing",
+    "MCPClient",
     "MCPToolCaller",
     "MCPToolset",
+    "OpenMetadataTool",
     "SSEServer",
     "Server",
     "ServerInfo",
@@ -41,6 +47,10 @@ __all__ = [
     "StdioServer",
     "StreamableHTTPServer",
     "Timeouts",
+    "ToolCallResult",
+    "ToolConfig",
+    "ToolInfo",
+    "ToolParameter",
     "ToolProblem",
     "URLServer",
     "fingerprint",
@@ -50,9 +60,11 @@ __all__ = [
 ]
 
 _HOMES = {
+    "client": ["MCPClient"],
     "egress": ["EgressPolicy"],
     "execution": ["MCPToolCaller"],
     "listing": ["Listing", "ServerInfo", "ToolProblem"],
+    "openmetadata": ["OpenMetadataTool"],
     "pool": ["SessionPool"],
     "rows": ["fingerprint", "tools_from_listing"],
     "servers": [
@@ -66,6 +78,8 @@ _HOMES = {
         "server_from_uri",
     ],
     "sessions": ["Session"],
+    "tool_config": ["ToolConfig"],
+    "tool_info": ["ToolCallResult", "ToolInfo", "ToolParameter"],
     "toolset": ["MCPToolset", "list_servers"],
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

@@ -35,7 +35,7 @@ class ToolInfo:
     """A tool as the server lists it.
 
     Attributes:
-        name: Name on the server; calls use it.
+        name: Name that calls use: the server's, unless a policy changes it.
         description: What the tool does, exactly as the server says it.
         parameters: Its arguments, in the schema's order.
         schema: JSON Schema of the arguments, exactly as the server sent it.
@@ -58,7 +58,7 @@ class ToolInfo:
     def of(cls, definition: ToolDefinition) -> Self:
         """The tool behind a definition."""
         return cls(
-            name=definition.wire_name or definition.name,
+            name=definition.name,
             description=definition.description,
             parameters=_parameters(definition.parameters),
             schema=definition.parameters,
