@@ -1,6 +1,8 @@
 """Settings for every test."""
 
 import os
+import signal
+import threading
 
 from hypothesis import settings
 
@@ -11,3 +13,7 @@ os.environ.pop("KNIME_MCP_POLICY", None)
 # No deadline: two cores shared with servers and browsers make single examples slow now and then.
 settings.register_profile("project", deadline=None, max_examples=60)
 settings.load_profile("project")
+
+# A shell that starts the tests in the background makes them, and all their children, ignore interrupts.
+if threading.current_thread() is threading.main_thread():
+    signal.signal(signal.SIGINT, signal.default_int_handler)
