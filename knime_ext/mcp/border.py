@@ -125,6 +125,8 @@ def _time(error: Exception, attempt: Attempt) -> MCPError | None:
 
 
 def _credentials(error: Exception, attempt: Attempt) -> MCPError | None:
+    if attempt.exchange.refusal is not None:
+        return attempt.exchange.refusal
     status = attempt.exchange.status
     if attempt.exchange.failure is not None or status not in (401, 403, 407):
         return None

@@ -13,6 +13,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
+from knime_ext.errors import MCPAuthError
 from knime_ext.mcp.listing import ToolProblem
 
 __all__ = ["Exchange", "current_exchange", "noting"]
@@ -30,6 +31,7 @@ class Exchange:
         content_type: Its media type, lower case, without parameters.
         location: Where it redirects to.
         failure: Why no HTTP response came.
+        refusal: Why signing in failed.
         breach: Which limit the answer exceeded.
         answer: The result as JSON, exactly as the server sent it.
         problems: Tools of a page that are malformed.
@@ -43,6 +45,7 @@ class Exchange:
     content_type: str = ""
     location: str | None = None
     failure: Exception | None = None
+    refusal: MCPAuthError | None = None
     breach: str | None = None
     answer: Mapping[str, Any] | None = None
     problems: list[ToolProblem] = field(default_factory=list[ToolProblem])

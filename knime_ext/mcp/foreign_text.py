@@ -49,7 +49,7 @@ def _is_visible(char: str) -> bool:
     return char in "\n\t" or not unicodedata.category(char).startswith("C")
 
 
-def name_of(server: Server) -> str:
+def name_of(server: Server | HTTPServer) -> str:
     """How messages call a server: its address without the query, which may hold a key."""
     if isinstance(server, StdioServer):
         return repr(server.uri)

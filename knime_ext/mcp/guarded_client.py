@@ -12,9 +12,11 @@ from typing import Any
 
 import httpx2
 
+from knime_ext.errors import MCPAuthError
 from knime_ext.mcp.bodies import BoundedBody, EventBody
-from knime_ext.mcp.egress_gate import DirectTransport, EgressGate, ProxiedTransport
+from knime_ext.mcp.egress_gate import AddressRefused, DirectTransport, EgressGate, ProxiedTransport
 from knime_ext.mcp.exchange import Exchange, current_exchange
+from knime_ext.mcp.foreign_text import name_of
 from knime_ext.mcp.servers import HTTPServer
 
 __all__ = ["GuardedClient"]
@@ -47,7 +49,9 @@ class GuardedClient(httpx2.AsyncClient):
             verify=tls_context(),
             timeout=httpx2.Timeout(None, connect=server.timeouts.connect),
             limits=httpx2.Limits(max_connections=100, max_keepalive_connections=20, keepalive_expiry=IDLE_SECONDS),
+            auth=_sign_in(server),
         )
+        self._server = server
         self._answer_bytes = server.limits.answer_bytes
         self.session_id: str | None = None
 
@@ -79,12 +83,28 @@ class GuardedClient(httpx2.AsyncClient):
             if not stream or _is_short_and_unread(response):
                 await response.aread()
             return response
+        except MCPAuthError as error:
+            return self._refused(error, exchange, request)
         except httpx2.TransportError as error:
+            if (elsewhere := _elsewhere(error, request)) is not None:
+                # Only signing in leads elsewhere.
+                refusal = MCPAuthError(
+                    f"cannot reach the authorization server {elsewhere!r} of server {name_of(self._server)}: "
+                    f"{error or type(error).__name__}; check that it runs"
+                )
+                return self._refused(refusal, exchange, request)
             exchange.failure = error
             if not exchange.survives:
                 raise
             # An exception would end the SDK's transport and with it every other call on the session.
             return httpx2.Response(503, request=request)
+
+    def _refused(self, error: MCPAuthError, exchange: Exchange, request: httpx2.Request) -> httpx2.Response:
+        """What becomes of a request for which signing in failed."""
+        exchange.refusal = error
+        if not exchange.survives:
+            raise error from None
+        return httpx2.Response(401, request=request)
 
     def _note(self, response: httpx2.Response, exchange: Exchange) -> None:
         exchange.status = response.status_code
@@ -102,6 +122,26 @@ class GuardedClient(httpx2.AsyncClient):
         elif size > self._answer_bytes:
             exchange.breach = f"it sent an answer of {size} bytes, and {self._answer_bytes} are allowed"
         response.stream = BoundedBody(response.stream, self._answer_bytes, exchange)
+
+
+def _sign_in(server: HTTPServer) -> httpx2.Auth | None:
+    if server.auth is None:
+        return None
+    from knime_ext.mcp.auth import sign_in_flow  # costs time that servers without sign-in need not spend
+
+    return sign_in_flow(server)
+
+
+def _elsewhere(error: httpx2.TransportError, request: httpx2.Request) -> str | None:
+    """The origin of a request that was sent on the way and failed, if it is not that of the request itself."""
+    if isinstance(error, AddressRefused):
+        return None
+    try:
+        failed, meant = error.request.url, request.url
+    except RuntimeError:  # the library does not say
+        return None
+    origin = f"{failed.scheme}://{failed.netloc.decode()}"
+    return None if origin == f"{meant.scheme}://{meant.netloc.decode()}" else origin
 
 
 def _is_short_and_unread(response: httpx2.Response) -> bool:

@@ -32,7 +32,7 @@ def loss_of(error: Exception, exchange: Exchange, *, is_legacy: bool) -> Loss:
         exchange: Notes on the request.
         is_legacy: Whether the session is of the era before 2026. Later there are no sessions that a server could end.
     """
-    if exchange.breach is not None or isinstance(error, TimeoutError):
+    if exchange.breach is not None or exchange.refusal is not None or isinstance(error, TimeoutError):
         return Loss.NONE
     if exchange.failure is not None:
         return _of_http_failure(exchange.failure)

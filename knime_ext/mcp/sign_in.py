@@ -76,7 +76,7 @@ class OAuth:
         client_secret: Of that client, None for a public one. Secret: not in the `repr`.
         client_metadata_url: HTTPS address of a client metadata document, for servers that take these.
         issuer: The authorization server that `client_id` belongs to, None for whichever the MCP server names.
-        scope: What to ask for, separated by spaces; None leaves it to the server.
+        scope: What to ask for beside what the server demands, separated by spaces.
         redirect_port: Port of this machine that the browser comes back to; 0 for any that is free.
         person: Who signs in when it is needed; None for nobody, so that a missing sign-in is an error.
         store: Where the tokens are kept; None for the system's keyring, or a file that only its owner can read.
@@ -113,7 +113,7 @@ class ClientCredentials:
         client_id: The client.
         client_secret: Its secret; not in the `repr`.
         issuer: The authorization server they belong to. They are sent to no other, whatever the MCP server says.
-        scope: What to ask for, separated by spaces; None leaves it to the server.
+        scope: What to ask for beside what the server demands, separated by spaces.
         method: How the secret is sent.
     """
 
@@ -140,7 +140,7 @@ class PrivateKeyJWT:
         client_id: The client.
         private_key: The key, as PEM text; not in the `repr`.
         issuer: The authorization server that knows the public key.
-        scope: What to ask for, separated by spaces; None leaves it to the server.
+        scope: What to ask for beside what the server demands, separated by spaces.
         algorithm: Of the signature, such as `RS256` or `ES256`.
     """
 
@@ -173,7 +173,7 @@ class EnterpriseManaged:
         idp_client_id: The client at the identity provider.
         id_token: The person's ID token; not in the `repr`.
         idp_client_secret: Secret of the client at the identity provider, None for a public one; not in the `repr`.
-        scope: What to ask for, separated by spaces; None leaves it to the server.
+        scope: What to ask for beside what the server demands, separated by spaces.
         method: How the client's secret is sent.
     """
 
@@ -207,7 +207,7 @@ class WorkloadIdentity:
         client_id: The client at the authorization server.
         assertion: The platform's signed token, its audience being the issuer; not in the `repr`.
         issuer: The authorization server that trusts the platform.
-        scope: What to ask for, separated by spaces; None leaves it to the server.
+        scope: What to ask for beside what the server demands, separated by spaces.
     """
 
     client_id: str
