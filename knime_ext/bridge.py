@@ -10,8 +10,10 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import threading
+import time
 from collections.abc import Coroutine
 from concurrent.futures import CancelledError, Future
+from concurrent.futures import wait as futures_wait
 from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -23,6 +25,10 @@ T = TypeVar("T")
 GRACE_SECONDS = 10.0
 """How long a cancelled coroutine may take to tidy up (tell a server, stop a child process) before its caller
 is let go."""
+
+WAKE_SECONDS = 0.5
+"""How often a waiting thread wakes up: an interrupt from the keyboard is not noticed on Windows, and now and then not
+elsewhere, by a thread that waits without end."""
 
 
 class _Job:
@@ -52,6 +58,16 @@ class _Job:
     def _cancel(self) -> None:
         if self._task is not None:
             self._task.cancel()
+
+    def wait(self, timeout: float | None) -> Any:
+        """The coroutine's value; TimeoutError if there is none in time."""
+        deadline = float("inf") if timeout is None else time.monotonic() + timeout
+        while not self.outcome.done():
+            remaining = deadline - time.monotonic()
+            if remaining <= 0:
+                raise TimeoutError(f"not done within {timeout:g} s")
+            futures_wait([self.outcome], min(remaining, WAKE_SECONDS))
+        return self.outcome.result()
 
     def cancel(self) -> None:
         """Cancels the coroutine; returns at once."""
@@ -158,7 +174,7 @@ class Bridge:
         """
         job = self._submit(coro)
         try:
-            return job.outcome.result(timeout)
+            return job.wait(timeout)
         except BaseException:
             # Also KeyboardInterrupt. A job that is done raised the error itself and has nothing to cancel.
             if not job.outcome.done():
