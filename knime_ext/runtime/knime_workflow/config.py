@@ -157,7 +157,7 @@ def double(value: float) -> Entry:
     try:
         return Entry("xdouble", _written_number(float(value)))
     except OverflowError:
-        return Entry("xdouble", _written_number(math.copysign(math.inf, value)))
+        return Entry("xdouble", _written_number(math.inf if value > 0 else -math.inf))
 
 
 def char(value: str) -> Entry:

@@ -95,10 +95,11 @@ def refuse_transformation(model: Config) -> None:
         Unsupported: Some are.
     """
     older = model.below("table_spec_config_Internals/table_transformation/columns")
-    columns = sorted(older.configs(), key=lambda item: int(item[0]) if item[0].isdigit() else 0)
-    for number, (_, column) in enumerate(columns):
+    for key, column in older.configs():
+        if not key.isdigit():
+            continue
         name = column.string("external_spec/name")
-        kept = column.value("keep", True) and column.value("position", number) == number
+        kept = column.value("keep", True) and column.value("position", int(key)) == int(key)
         if not kept or column.string("name", name) != name:
             raise Unsupported(f"renames, drops or moves the column {name!r} while it reads the file")
     for _, column in model.below("transformationParameters/columnTransformation").configs():

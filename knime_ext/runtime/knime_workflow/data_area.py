@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import posixpath
+import re
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,6 +29,7 @@ Content: TypeAlias = Path | bytes
 _OUTSIDE = "outside"
 _LARGEST = 1 << 30
 _TOOLS = "WorkflowToTool"
+_NOT_IN_NAMES = re.compile(r'[<>:"\\|?*\x00-\x1f\x7f]')
 
 
 class DataArea:
@@ -71,7 +73,7 @@ class DataArea:
         for path, value in _path_settings(instance, node):
             place = _place(value)
             if place is None:
-                place = self._moved_place(Path(value).name)
+                place = self._moved_place((self._base / value).resolve().name or "files")
                 settings = with_setting(settings, instance, path, place)
             self._add(self._base / value, place)
         if node.factory == _TOOLS:
@@ -86,7 +88,8 @@ class DataArea:
         """Adds a file, or a folder with all that is in it."""
         for each in sorted(file.rglob("*")) if file.is_dir() else [file]:
             if each.is_file():
-                self.files[place if each == file else f"{place}/{each.relative_to(file).as_posix()}"] = each
+                inner = place if each == file else posixpath.join(place, each.relative_to(file).as_posix())
+                self.files[_checked(posixpath.normpath(inner))] = each
 
     def _with_tools(self, settings: dict[str, Any]) -> dict[str, Any]:
         """Adds the workflows that become tools, with their own files."""
@@ -112,7 +115,7 @@ class DataArea:
         place = _place_of(file, self._base)
         if place is None:
             return None
-        files: dict[str, Content] = {place: file}
+        files: dict[str, Content] = {_checked(place): file}
         if file in above:
             return files
         for node in load_workflow(file).nodes:
@@ -149,10 +152,16 @@ def _path_settings(instance: Any, node: NodeSpec) -> Iterator[tuple[str, str]]:
             yield path, value
 
 
+def _checked(place: str) -> str:
+    if _NOT_IN_NAMES.search(place):
+        raise ConfigurationError(f"the file {place!r} cannot go into a KNIME workflow because of its name; rename it")
+    return place
+
+
 def _tool_files(lines: Any, folder: Path) -> list[Path]:
     try:
         return matching_files(lines, folder) if isinstance(lines, str) else []
-    except KnimeExtError:
+    except (KnimeExtError, ValueError):
         return []  # said when the workflow runs
 
 

@@ -10,6 +10,7 @@ from knime_ext.runtime.knime_workflow.config import Config, boolean, integer, te
 from knime_ext.runtime.knime_workflow.knime_ports import creation_config
 from knime_ext.runtime.knime_workflow.node_forms import NodeForm
 from knime_ext.runtime.knime_workflow.own_notes import add_notes
+from knime_ext.runtime.knime_workflow.placement import pixels
 from knime_ext.runtime.knime_workflow.plain_text import plain_text
 from knime_ext.runtime.knime_workflow.rows import Unsupported
 from knime_ext.runtime.knime_workflow.wiring import PlacedNode
@@ -58,7 +59,7 @@ def _exact_position(spec: NodeSpec) -> Any:
     """What KNIME's whole numbers cannot say: no position at all (an empty list), or fractions."""
     if spec.position is None:
         return []
-    return None if all(each == round(each) for each in spec.position) else list(spec.position)
+    return None if pixels(spec.position) == spec.position else list(spec.position)
 
 
 def _add_frame(config: Config, node: PlacedNode) -> None:
@@ -151,14 +152,14 @@ def flow_variables_of(config: Config, form: NodeForm, notes: Mapping[str, Any]) 
     tree = variables.below("tree") if "tree" in variables else variables
     found: dict[str, str] = {}
     for place, leaf in _leaves(tree):
-        used, exposed = leaf.string(_USED), leaf.string(_EXPOSED)
+        used, exposed = leaf.value(_USED), leaf.value(_EXPOSED)
         path = form.parameter_at(place, model)
-        if exposed:
+        if exposed is not None:
             raise Unsupported(f"gives out its setting {place!r} as the flow variable {exposed!r}")
-        if used and path is None:
+        if used is not None and path is None:
             raise Unsupported(f"lets the flow variable {used!r} control {place!r}")
-        if used and path is not None:
-            found[path] = used
+        if used is not None and path is not None:
+            found[path] = str(used)
     return found | dict(notes.get("flow_variables", {}))
 
 

@@ -6,6 +6,7 @@ Values are taken as they are: whether a node accepts them is said when it is con
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any, cast
 
 from knime_ext.runtime.knext.errors import InvalidParametersError
@@ -50,11 +51,13 @@ class SettingsShape:
             if isinstance(self.members.get(name), LocalPathParameter) and isinstance(value, str):
                 paths[name] = value  # the node would refuse it where the file is not
                 continue
-            try:
+            with suppress(InvalidParametersError):
                 set_parameters(node, {name: value})
-            except InvalidParametersError:
-                continue
-        return get_parameters(node) | paths
+        properties = _tree(self.schema["properties"])
+        return {
+            name: value if _fits(value, _tree(properties.get(name))) else self.defaults[name]
+            for name, value in (get_parameters(node) | paths).items()
+        }
 
     def difference(self, wanted: Tree, found: Tree) -> tuple[dict[str, Any], list[str]]:
         """What makes `wanted` of `found`: settings to put over it, and dotted paths of settings to take away."""
@@ -163,14 +166,28 @@ def _merged(found: Tree, difference: Tree, members: Mapping[str, Member]) -> dic
     return result
 
 
+def _fits(value: Any, schema: Tree) -> bool:
+    """Whether a value is of the type of its schema; a node need not look at the type of a value that it takes."""
+    kind = schema.get("type", "string")
+    if kind == "object":
+        properties = _tree(schema.get("properties"))
+        return isinstance(value, Mapping) and all(
+            _fits(inner, _tree(properties.get(name))) for name, inner in _tree(value).items()
+        )
+    if kind == "array":
+        items = cast("list[Any]", value) if isinstance(value, list) else None
+        return items is not None and all(_fits(item, _tree(schema.get("items"))) for item in items)
+    if kind in ("integer", "number"):
+        return isinstance(value, int if kind == "integer" else int | float) and not isinstance(value, bool)
+    return isinstance(value, bool) if kind == "boolean" else value is None or isinstance(value, str)
+
+
 def _same(one: Any, other: Any) -> bool:
-    """Whether two JSON values are equal; unlike in Python, true is not 1."""
-    if isinstance(one, bool) or isinstance(other, bool):
-        return one is other
+    """Whether two JSON values are the same; unlike in Python, true is not 1, and 1 is not 1.0."""
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         first, second = _tree(one), _tree(other)
         return first.keys() == second.keys() and all(_same(value, second[key]) for key, value in first.items())
     if isinstance(one, list) and isinstance(other, list):
         items, others = cast("list[Any]", one), cast("list[Any]", other)
         return len(items) == len(others) and all(map(_same, items, others))
-    return one == other
+    return one == other and all(isinstance(one, kind) is isinstance(other, kind) for kind in (bool, int, float))
