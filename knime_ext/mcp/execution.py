@@ -6,6 +6,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import cached_property
 from types import TracebackType
 from typing import Any, Self
 
@@ -41,7 +42,8 @@ class MCPToolCaller:
             print(caller.text(tool, {"amount": 10}))
 
     Args:
-        providers: Servers registered by the operator, by name; rows refer to them as `stdio:NAME`.
+        providers: Servers registered by the operator, by name; rows refer to them as `stdio:NAME`. None for those
+            in the operator's own file.
         timeout: Seconds for one call, instead of the server's own limit.
         policy: Where requests may go; that of the environment if none is given.
     """
@@ -53,7 +55,7 @@ class MCPToolCaller:
         policy: EgressPolicy | None = None,
     ) -> None:
         self._policy = policy
-        self._providers = dict(providers or {})
+        self._given_providers = providers
         self._timeout = timeout
         self._lock = threading.Lock()
         self._entered = False
@@ -128,6 +130,14 @@ class MCPToolCaller:
         return await session.call_tool(
             tool.tool_name, parameters, timeout=self._timeout, repeatable=is_repeatable(tool.annotations)
         )
+
+    @cached_property
+    def _providers(self) -> Mapping[str, Server]:
+        if self._given_providers is not None:
+            return self._given_providers
+        from knime_ext.mcp.providers import load_providers
+
+        return load_providers().servers
 
     def _server(self, tool: MCPTool) -> Server:
         if tool.provider is None:

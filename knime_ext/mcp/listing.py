@@ -44,6 +44,7 @@ class Listing:
         seconds: How long it took, connecting included.
         era: The protocol revision that was agreed on, such as "2026-07-28"; None if nobody answered.
         server_info: Name and version that the server gives itself, if it does.
+        capabilities: What else the server says it can do, such as "tools" and "prompts".
     """
 
     server: Server
@@ -53,3 +54,4 @@ class Listing:
     seconds: float = 0.0
     era: str | None = None
     server_info: ServerInfo | None = None
+    capabilities: tuple[str, ...] = ()

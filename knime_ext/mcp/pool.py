@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from types import TracebackType
 from typing import Self
 
+from knime_ext.errors import ConfigurationError
 from knime_ext.mcp.egress import EgressPolicy, Origin
 from knime_ext.mcp.listed import was_listed
 from knime_ext.mcp.servers import Server, server_from_uri
@@ -24,7 +26,7 @@ class SessionPool:
     """
 
     def __init__(self, providers: Mapping[str, Server] | None = None, policy: EgressPolicy | None = None) -> None:
-        self._providers = dict(providers or {})
+        self._providers: Mapping[str, Server] = {} if providers is None else providers
         self._policy = EgressPolicy.from_environment() if policy is None else policy
         self._sessions: dict[tuple[Server, Origin], Session] = {}
 
@@ -58,9 +60,15 @@ class SessionPool:
 
     def _origin(self, server: Server, origin: Origin) -> Origin:
         """What an address is worth: a registered one is the operator's word, a listed one the person's."""
-        if any(server is known or server.uri == known.uri for known in self._providers.values()):
+        if any(server.uri == known.uri for known in self._registered()):
             return "provider"
         return "typed" if was_listed(server.uri) else origin
+
+    def _registered(self) -> Iterator[Server]:
+        for name in self._providers:
+            # One whose variable is missing is no hindrance to the others; whoever uses it is told.
+            with suppress(ConfigurationError):
+                yield self._providers[name]
 
     async def close(self) -> None:
         """Ends all sessions; the pool can be used again afterwards."""

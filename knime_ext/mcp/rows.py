@@ -29,15 +29,19 @@ def fingerprint(definition: ToolDefinition) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def tools_from_listing(listing: Listing) -> list[MCPTool]:
+def tools_from_listing(listing: Listing, *, provider: str | None = None) -> list[MCPTool]:
     """The usable tools of a listing as values for a tool column, in the server's order.
 
     The display name is the tool's title, or its name if it has none.
+
+    Args:
+        listing: The listing.
+        provider: Name of the registered provider whose credentials calls use, if the server is one.
     """
-    return [_tool(definition, listing.server.uri) for definition in listing.definitions]
+    return [_tool(definition, listing.server.uri, provider) for definition in listing.definitions]
 
 
-def _tool(definition: ToolDefinition, uri: str) -> MCPTool:
+def _tool(definition: ToolDefinition, uri: str, provider: str | None) -> MCPTool:
     wire_name = definition.wire_name or definition.name
     return MCPTool(
         name=definition.display_name or wire_name,
@@ -45,6 +49,7 @@ def _tool(definition: ToolDefinition, uri: str) -> MCPTool:
         parameter_schema=definition.parameters,
         server_uri=uri,
         tool_name=wire_name,
+        provider=provider,
         annotations=dict(definition.annotations) or None,
         fingerprint=fingerprint(definition),
         output_schema=definition.output_schema,

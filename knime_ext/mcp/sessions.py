@@ -68,6 +68,13 @@ class Session:
         return self._line.session_id if self.is_connected else None
 
     @property
+    def capabilities(self) -> tuple[str, ...]:
+        """What the server says it can do, such as "tools"; empty before there is a conversation."""
+        if self._conversation is None:
+            return ()
+        return tuple(self._conversation.client.server_capabilities.model_dump(exclude_none=True, by_alias=True))
+
+    @property
     def server_info(self) -> ServerInfo | None:
         """What the server says about itself."""
         info = None if self._conversation is None else self._conversation.client.server_info

@@ -52,6 +52,7 @@ class MCPToolset(Toolset):
             seconds=time.perf_counter() - started,
             era=session.era,
             server_info=session.server_info,
+            capabilities=session.capabilities,
         )
 
     async def list_definitions(self) -> Sequence[ToolDefinition]:

@@ -1,29 +1,22 @@
-"""MCP Tool Provider: lists the tools of one MCP server as a table."""
+"""MCP Tool Provider: lists the tools of MCP servers as a table."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import knime.extension as knext
 
 from knime_ext.nodes.category import category
 from knime_ext.nodes.columns import tool_type
 from knime_ext.nodes.failures import shown_to_the_user
+from knime_ext.nodes.provider_settings import ChangedTools, NamePrefix, OtherServer, TimeLimits, ToolChoice
 from knime_ext.nodes.server_address import check_address
 
+if TYPE_CHECKING:
+    from knime.types.tool import MCPTool
+    from knime_ext.nodes.server_listing import Answer
+
 __all__ = ["MCPToolProvider"]
-
-
-@knext.parameter_group(label="Time limits", is_advanced=True)
-class TimeLimits:
-    """How long to wait for the server."""
-
-    connect = knext.DoubleParameter(
-        "Connect (seconds)", "Longest time for reaching the server and greeting it.", 10.0, min_value=0.1
-    )
-    listing = knext.DoubleParameter(
-        "List (seconds)", "Longest time for receiving the whole list of tools.", 30.0, min_value=0.1
-    )
 
 
 @knext.node(
@@ -34,54 +27,113 @@ class TimeLimits:
     keywords=["MCP", "Model Context Protocol", "Tools", "Server", "Agent", "GenAI"],
     id="MCPToolProvider",
 )
-@knext.output_table("Tools", "One row per tool of the server, in the one column *Tool*.")
+@knext.output_table("Tools", "One row per tool, in the one column *Tool*.")
+@knext.output_table(
+    "Servers",
+    "One row per server: whether it answered, the protocol revision, what it can do, how many of its tools were "
+    "written, how long it took, what went wrong, and the text that pins its tools.",
+)
 class MCPToolProvider:
-    """Lists the tools of an MCP server, one row per tool.
+    """Lists the tools of MCP servers, one row per tool.
 
     The *Model Context Protocol* (MCP) is how many programs offer tools to chat models: search, calendars, databases,
-    calculations. This node asks one MCP server what it offers and writes every tool into a row: its name, its
-    description and the arguments that it takes.
+    calculations. This node asks one or several MCP servers what they offer and writes every tool into a row: its name,
+    its description and the arguments that it takes.
 
-    **What to do with the rows.** They are ordinary table rows. Put tools of several servers and tools made of
-    workflows into one table with the **Concatenate** node, keep the ones you trust with a filter node, and connect
-    the table to the **Agent Prompter**, whose chat model then calls them.
+    **What to do with the rows.** They are ordinary table rows. Put them into one table with tools made of workflows
+    with the **Concatenate** node, keep the ones you trust with a filter node, and connect the table to the **Agent
+    Prompter**, whose chat model then calls them.
 
-    **When the server is contacted.** Only when this node is executed, and later by the agent for each call. Execute
-    the node again to see tools that the server has added since.
+    **Which servers.** Type an address, or the name of a provider that was registered on this computer with
+    `knime-mcp config mcp`. A provider may need a key or a sign-in, and may be a program on this computer. Rows hold the
+    address or the provider's name, but never a password, a key or a command.
 
-    **If something is wrong.** A server that cannot be reached, or does not answer in time, fails the node and the
-    message says why. If single tools of the server are malformed, the node warns and lists the others. A server
-    without any tools gives an empty table and a warning.
+    **When the servers are contacted.** Only when this node is executed, and later by the agent for each call. Execute
+    the node again to see tools that a server has added since.
 
-    Rows hold the address of the server, but never a password or a key.
+    **If something is wrong.** If no server can be reached, or none answers in time, the node fails and the message says
+    why. If one of several fails, the node warns, and the second output says what is wrong with which. If single tools
+    are malformed, the node warns and lists the others. A server without any tools gives a warning.
     """
 
     server_url = knext.StringParameter(
-        "Server URL",
-        "Address of the MCP server, such as `https://example.com/mcp` or `http://localhost:8000/sse`. The node finds "
-        "out by itself which of the two usual ways the server speaks (*streamable HTTP*, or *HTTP with server-sent "
-        "events*). Do not put a user name, a password or a key into the address: it is stored in every row.",
+        "Server",
+        "Address of the MCP server, such as `https://example.com/mcp` or `http://localhost:8000/sse`, or the name of a "
+        "registered provider. The node finds out by itself which of the two usual ways a server speaks (*streamable "
+        "HTTP*, or *HTTP with server-sent events*). Do not put a user name, a password or a key into the address: it "
+        "is stored in every row.",
         "",
         validator=check_address,
     )
+    more_servers = knext.ParameterArray(
+        OtherServer(),
+        "More servers",
+        "Servers whose tools go into the same table.",
+        button_text="Add server",
+        array_title="Server",
+    )
+    tools = ToolChoice()
     time_limits = TimeLimits()
 
     def configure(self, ctx: knext.ConfigurationContext) -> Any:
-        """The column of tools; the server is not contacted."""
-        if not self.server_url:
+        """The columns; no server is contacted."""
+        from knime_ext.nodes.server_table import server_schema
+        from knime_ext.nodes.tool_selection import Pins
+
+        if not self._servers():
             raise knext.InvalidParametersError("The address of the MCP server is missing; enter it in the dialog.")
-        return knext.Schema.from_columns([knext.Column(tool_type(), "Tool")])
+        with shown_to_the_user():
+            Pins.parse(self.tools.pins)
+        return knext.Schema.from_columns([knext.Column(tool_type(), "Tool")]), server_schema()
 
     def execute(self, ctx: knext.ExecutionContext) -> Any:
-        """Asks the server and writes its tools."""
-        from knime_ext.mcp import Timeouts, URLServer, tools_from_listing
+        """Asks the servers and writes their tools."""
+        from knime_ext.mcp import Timeouts
         from knime_ext.nodes.cells import tool_table
-        from knime_ext.nodes.server_listing import ask_server, warning_about
+        from knime_ext.nodes.server_listing import ask_servers, warning_about
+        from knime_ext.nodes.server_table import server_table
 
+        timeouts = Timeouts(connect=self.time_limits.connect, list=self.time_limits.listing)
         with shown_to_the_user():
-            timeouts = Timeouts(connect=self.time_limits.connect, list=self.time_limits.listing)
-            listing = ask_server(URLServer(self.server_url, timeouts=timeouts), ctx.is_canceled)
-        warning = warning_about(listing)
-        if warning is not None:
-            ctx.set_warning(warning)
-        return tool_table(tools_from_listing(listing))
+            providers = getattr(ctx, "_mcp_providers", None)
+            answers = ask_servers(self._servers(), providers, timeouts, ctx.is_canceled)
+            written, changes = self._select(answers)
+        warnings = [warning_about(answers), changes]
+        if any(warnings):
+            ctx.set_warning(" ".join(filter(None, warnings)))
+        return tool_table([tool for tools in written.values() for tool in tools]), server_table(answers, written)
+
+    def _servers(self) -> list[str]:
+        named = [self.server_url, *(other.server for other in self.more_servers)]
+        return list(dict.fromkeys(name.strip() for name in named if name.strip()))
+
+    def _select(self, answers: list[Answer]) -> tuple[dict[int, list[MCPTool]], str | None]:
+        """The tools that are written, by the position of their server, and what has changed."""
+        from knime_ext.nodes.tool_selection import Pins, matches_any, patterns_in, prefixed
+
+        include, exclude = patterns_in(self.tools.include) or ["*"], patterns_in(self.tools.exclude)
+        pins = Pins.parse(self.tools.pins)
+        pinned, changes = pins.sort([tool for answer in answers for tool in answer.tools])
+        kept = {id(tool) for tool in pinned}
+        if changes and self.tools.changed_pins == ChangedTools.FAIL.name:
+            raise knext.InvalidParametersError(
+                f"Pinned tools are not what they were: {'; '.join(changes)}. See whether you still trust them and pin "
+                "them again, or accept changed tools in the dialog."
+            )
+        written = {
+            place: [
+                prefixed(tool, self._prefix(answer))
+                for tool in answer.tools
+                if id(tool) in kept
+                and matches_any(tool.tool_name, include)
+                and not matches_any(tool.tool_name, exclude)
+            ]
+            for place, answer in enumerate(answers)
+        }
+        warn = changes and self.tools.changed_pins == ChangedTools.WARN.name
+        return written, f"Pinned tools are not what they were: {'; '.join(changes)}." if warn else None
+
+    def _prefix(self, answer: Answer) -> str:
+        if self.tools.prefix == NamePrefix.SERVER.name:
+            return answer.short_name
+        return self.tools.prefix_text.strip() if self.tools.prefix == NamePrefix.CUSTOM.name else ""

@@ -74,7 +74,7 @@ def run_workflow(
         cancel: Once it is set, running nodes are asked to stop and no further node starts.
         inputs: Tables for the workflow's Workflow Input nodes, by their parameter names.
         parameters: Values for the workflow's Configuration nodes, by their parameter names.
-        providers: Registered MCP servers by name.
+        providers: Registered MCP servers by name; None for those in the operator's own file.
         credentials: Credentials by name.
         registry: The nodes that can be used; those of the extension and the platform if not given.
         filestore: Where workflow tools lie; the user's own file store if not given.
@@ -98,7 +98,7 @@ def run_workflow(
             filestore=filestore or FileStore.default(),
             base_dir=Path(base_dir).absolute(),
             temp_dir=Path(stack.enter_context(temporary_directory())),
-            mcp=stack.enter_context(MCPCalls(providers or {}, is_canceled)),
+            mcp=stack.enter_context(MCPCalls(providers, is_canceled)),
             is_canceled=is_canceled,
             credentials=credentials or {},
             inputs=inputs or {},

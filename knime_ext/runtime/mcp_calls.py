@@ -28,12 +28,12 @@ class MCPCalls:
     """The way of a run to MCP servers; usable from any thread while the `with` block lasts.
 
     Args:
-        providers: Registered servers by name.
+        providers: Registered servers by name; None for those in the operator's own file.
         is_canceled: Whether the run is to end; a call in flight is then canceled, also on its server.
     """
 
-    def __init__(self, providers: Mapping[str, Any], is_canceled: Callable[[], bool]) -> None:
-        self._providers = providers
+    def __init__(self, providers: Mapping[str, Any] | None, is_canceled: Callable[[], bool]) -> None:
+        self.providers = providers
         self._is_canceled = is_canceled
         self._lock = threading.Lock()
         self._stack = ExitStack()
@@ -54,7 +54,7 @@ class MCPCalls:
 
         with self._lock:
             if self._caller is None:
-                self._caller = self._stack.enter_context(MCPToolCaller(providers=self._providers))
+                self._caller = self._stack.enter_context(MCPToolCaller(providers=self.providers))
             return self._caller
 
     def text(self, tool: MCPTool, parameters: Mapping[str, Any]) -> str:

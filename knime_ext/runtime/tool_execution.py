@@ -28,6 +28,11 @@ class ToolExecution:
 
     _services: Services
 
+    @property
+    def _mcp_providers(self) -> Mapping[str, Server] | None:
+        """The MCP servers that are registered for this run; None for those in the operator's own file."""
+        return self._services.mcp.providers
+
     def _execute_tool(
         self,
         tool: Tool,
@@ -85,7 +90,8 @@ def tool_context(
             tools = to_langchain_tools(rows, context)
 
     Args:
-        providers: Registered MCP servers by name, for rows that refer to them.
+        providers: Registered MCP servers by name, for rows that refer to them; None for those in the operator's own
+            file.
         credentials: Credentials by name, for the nodes of workflow tools.
         filestore: Where the content of workflow tools lies; the user's own file store if not given.
     """
@@ -95,7 +101,7 @@ def tool_context(
     from knime_ext.runtime.run_folder import temporary_directory
     from knime_ext.runtime.services import Services
 
-    with temporary_directory() as folder, MCPCalls(providers or {}, lambda: False) as mcp:
+    with temporary_directory() as folder, MCPCalls(providers, lambda: False) as mcp:
         yield _ToolContext(
             Services(
                 registry=NodeRegistry.load(),

@@ -6,9 +6,18 @@ from knime_ext.nodes.server_address import check_address
 
 
 @pytest.mark.parametrize(
-    "address", ["", "http://localhost:8000/sse", "https://example.com/mcp", "http://[::1]:9/mcp", "https://例え.jp/mcp"]
+    "address",
+    [
+        "",
+        "crm",
+        "my-docs.2",
+        "http://localhost:8000/sse",
+        "https://example.com/mcp",
+        "http://[::1]:9/mcp",
+        "https://例え.jp/mcp",
+    ],
 )
-def test_web_addresses_are_accepted_and_so_is_none_yet(address: str) -> None:
+def test_web_addresses_and_names_of_providers_are_accepted_and_so_is_none_yet(address: str) -> None:
     check_address(address)
 
 
