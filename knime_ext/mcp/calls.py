@@ -26,6 +26,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from knime_ext.errors import MCPToolNotFoundError
 from knime_ext.mcp.exchange import Exchange
+from knime_ext.mcp.live_secrets import without_live_secrets
 from knime_ext.mcp.loss import is_broken_stream
 from knime_ext.mcp.results import result_from_wire
 from knime_ext.tools import ToolResult
@@ -117,13 +118,14 @@ def _refusal(error: WireError, name: str, exchange: Exchange) -> ToolResult:
         raise MCPToolNotFoundError(
             f"the server has no tool {name!r} (any more); list its tools again and use one of them"
         ) from error
-    failed_on_the_way = exchange.breach is not None or exchange.failure is not None or is_broken_stream(error)
+    notes = (exchange.breach, exchange.failure, exchange.refusal)
+    failed_on_the_way = any(note is not None for note in notes) or is_broken_stream(error)
     if failed_on_the_way or error.code in _ABOUT_THE_SESSION:
         raise error
     status = exchange.status or 200
     if status >= 500 or status in _ABOUT_THE_WAY or (status >= 400 and error.code in _AMBIGUOUS):
         raise error
-    return ToolResult.of_text(error.message or f"error {error.code}", is_error=True)
+    return ToolResult.of_text(without_live_secrets(error.message) or f"error {error.code}", is_error=True)
 
 
 def _says_unknown(message: str) -> bool:

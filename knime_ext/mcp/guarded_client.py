@@ -101,7 +101,7 @@ class GuardedClient(httpx2.AsyncClient):
 
     def _refused(self, error: MCPAuthError, exchange: Exchange, request: httpx2.Request) -> httpx2.Response:
         """What becomes of a request for which signing in failed."""
-        exchange.refusal = error
+        exchange.refusal, exchange.status = error, 401
         if not exchange.survives:
             raise error from None
         return httpx2.Response(401, request=request)

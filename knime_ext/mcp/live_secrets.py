@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
-__all__ = ["keep_secret", "live_secrets"]
+__all__ = ["keep_secret", "live_secrets", "without_live_secrets"]
 
 MAX_SECRETS = 1_000
 _secrets: OrderedDict[str, None] = OrderedDict()
@@ -26,3 +26,10 @@ def keep_secret(*texts: str | None) -> None:
 def live_secrets() -> tuple[str, ...]:
     """The texts that became secret so far."""
     return tuple(_secrets)
+
+
+def without_live_secrets(text: str) -> str:
+    """A text with stars in place of secrets."""
+    for secret in _secrets:
+        text = text.replace(secret, "***")
+    return text

@@ -37,6 +37,9 @@ ANSWER_SECONDS = 30.0
 EARLY_SECONDS = 60.0
 """How long before its end a token is refreshed, at most a fifth of its life."""
 
+LONG_AGO = 1.0
+"""A time that is over. The SDK takes 0 for "never"."""
+
 _Flow = AsyncGenerator[httpx2.Request, httpx2.Response]
 
 
@@ -168,8 +171,8 @@ class RenewingFlow(BoundedFlow, OAuthClientProvider):
             if not asks_for_sign_in(response):
                 return
             if response.status_code == 401 and sent == self._access_token():
-                self.context.token_expiry_time = 0.0  # whatever its time, the server refuses it
-        self._adopt_newer()
+                self.context.token_expiry_time = LONG_AGO  # whatever its time, the server refuses it
+        self._adopt_newer(self._access_token())
         flow = super()._auth_flow(request)
         try:
             outgoing = await anext(flow)
@@ -211,10 +214,10 @@ class RenewingFlow(BoundedFlow, OAuthClientProvider):
             context.protected_resource_metadata = account.resource
             context.auth_server_url = account.issuer
 
-    def _adopt_newer(self) -> bool:
-        """Takes tokens that another process has stored since; True if there are such."""
+    def _adopt_newer(self, known: str | None) -> bool:
+        """Takes tokens that another process has stored since; True if there are other ones than the known."""
         account = self.account.load()
-        if account.tokens is None or account.tokens.access_token == self._access_token():
+        if account.tokens is None or account.tokens.access_token == known:
             return False
         is_over = account.expires_at is not None and account.expires_at <= time.time()
         if is_over and account.tokens.refresh_token is None:
@@ -232,9 +235,10 @@ class RenewingFlow(BoundedFlow, OAuthClientProvider):
                 f"the authorization server of {self.server_name} did not refresh the token (HTTP "
                 f"{response.status_code}); try again later"
             )
+        known = self._access_token()
         if await super()._handle_refresh_response(response):
             return True
-        if self._adopt_newer() and self.context.is_token_valid():
+        if self._adopt_newer(known) and self.context.is_token_valid():
             return True  # another process was faster, and the refresh token can be used only once
         self.account.forget_tokens()
         return False
