@@ -12,9 +12,11 @@ if TYPE_CHECKING:
     from knime_ext.mcp.client import MCPClient
     from knime_ext.mcp.egress import EgressPolicy
     from knime_ext.mcp.execution import MCPToolCaller
+    from knime_ext.mcp.facade import MCPFacade
     from knime_ext.mcp.listing import Listing, ServerInfo, ToolProblem
     from knime_ext.mcp.openmetadata import OpenMetadataTool
     from knime_ext.mcp.pool import SessionPool
+    from knime_ext.mcp.registry import MCPRegistry
     from knime_ext.mcp.rows import fingerprint, tools_from_listing
     from knime_ext.mcp.servers import (
         Limits,
@@ -36,6 +38,8 @@ __all__ = [
     "Limits",
     "Listing",
     "MCPClient",
+    "MCPFacade",
+    "MCPRegistry",
     "MCPToolCaller",
     "MCPToolset",
     "OpenMetadataTool",
@@ -63,9 +67,11 @@ _HOMES = {
     "client": ["MCPClient"],
     "egress": ["EgressPolicy"],
     "execution": ["MCPToolCaller"],
+    "facade": ["MCPFacade"],
     "listing": ["Listing", "ServerInfo", "ToolProblem"],
     "openmetadata": ["OpenMetadataTool"],
     "pool": ["SessionPool"],
+    "registry": ["MCPRegistry"],
     "rows": ["fingerprint", "tools_from_listing"],
     "servers": [
         "Limits",

@@ -27,10 +27,13 @@ class OfferedTools:
     def __init__(self, definitions: Sequence[ToolDefinition]) -> None:
         self._definitions = tuple(definitions)
         self._names = NameMap([tool.name for tool in definitions])
-        self._own = {tool.name: tool for tool in reversed(self._definitions)}
+        self._own = {tool.name: place for place, tool in reversed(list(enumerate(self._definitions)))}
 
     def __iter__(self) -> Iterator[OfferedTool]:
         return iter(self.selected(ToolSelection()))
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._names.safe or name in self._own
 
     def selected(self, selection: ToolSelection) -> list[OfferedTool]:
         """The selected tools, in the order of the list; the selection speaks of the servers' own names."""
@@ -46,8 +49,12 @@ class OfferedTools:
         Raises:
             UnknownTool: There is none; the message names the nearest and those that there are.
         """
+        return self._definitions[self.place(name)]
+
+    def place(self, name: str) -> int:
+        """Position of that tool in the list; the arguments and errors are those of `find`."""
         if name in self._names.safe:
-            return self._definitions[self._names.index(name)]
+            return self._names.index(name)
         if name in self._own:
             return self._own[name]
         raise unknown_tool(name, self._names.safe)

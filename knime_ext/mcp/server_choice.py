@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -13,7 +13,7 @@ from knime_ext.mcp.servers import HTTPServer, Server, StdioServer, URLServer
 if TYPE_CHECKING:
     from knime_ext.mcp.provider_models import Provider
 
-__all__ = ["ProviderMap", "ServerChoice", "choose_server", "unknown_provider", "with_credentials"]
+__all__ = ["NamedServers", "ProviderMap", "ServerChoice", "choose_server", "unknown_provider", "with_credentials"]
 
 ProviderMap: TypeAlias = "Mapping[str, Server] | Mapping[str, Provider]"
 """Registered servers by name: as servers, or as providers whose variables are still to be replaced."""
@@ -55,6 +55,30 @@ def _registered(name: str, providers: ProviderMap | None) -> Server:
     if found is None:
         raise unknown_provider(name, known)
     return found if isinstance(found, HTTPServer | StdioServer) else Providers([found]).server(found.name)
+
+
+class NamedServers(Mapping[str, Server]):
+    """Registered servers by name, each made when it is first asked for and then kept.
+
+    Asking for one that cannot be used raises a ConfigurationError that says why.
+    """
+
+    def __init__(self, providers: ProviderMap) -> None:
+        self._providers = providers
+        self._made: dict[str, Server] = {}
+
+    def __getitem__(self, name: str) -> Server:
+        if name not in self._providers:
+            raise KeyError(name)
+        if name not in self._made:
+            self._made[name] = _registered(name, self._providers)
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._providers)
+
+    def __len__(self) -> int:
+        return len(self._providers)
 
 
 def unknown_provider(name: str, known: Iterable[str]) -> ConfigurationError:
