@@ -1,7 +1,7 @@
 """Describes the public names of a module of nodes' API as plain JSON: kinds, signatures, members, and nothing else.
 
-Describes KNIME's `knime.extension` for the golden file and the look-alike for the comparison with it. As a program, with
-the environment of `make knime`, it prints what belongs into the golden file `tests/golden/knime_api.json`:
+Describes KNIME's `knime.extension` for the golden file, and the look-alike for the comparison with it. As a program,
+with the environment of `make knime`, it prints what belongs into the golden file `tests/golden/knime_api.json`:
 
     KNIME_PYTHON_SRC=<checkout of knime-python> .venv-knime/bin/python tests/knime_parity/api_description.py
 """

@@ -1,0 +1,363 @@
+"""What the nodes of the extension are put through, in both worlds with the same code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from knime.types.message import MessageContentPart, MessageContentPartType, MessageType, MessageValue, ToolCall
+from knime.types.tool import MCPTool, Tool, ToolPort, WorkflowTool
+from knime_ext.extension import __all__ as NODES
+from knime_ext.nodes.chat_model_port import ChatModelPortObject, ChatModelPortObjectSpec
+from tests.knime_parity.cells import messages, older_tools, table, tools
+from tests.knime_parity.plain import plain_table
+from tests.knime_parity.world import JSON, Surroundings, World
+
+__all__ = ["SCENARIOS", "Servers"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Servers:
+    """Addresses of MCP servers.
+
+    Attributes:
+        orders: The example's server, which converts currencies.
+        odd: A server with a malformed tool between good ones.
+        empty: A server without tools.
+        dead: Nobody listens there.
+    """
+
+    orders: str
+    odd: str
+    empty: str
+    dead: str
+
+
+Scenario = Callable[[World, Servers], JSON]
+SCENARIOS: dict[str, Scenario] = {}
+
+
+def scenario(function: Scenario) -> Scenario:
+    """Marks a scenario; its name is the function's."""
+    SCENARIOS[function.__name__.replace("_", " ")] = function
+    return function
+
+
+ALONE = Surroundings()
+QUESTION = "Which customer has the highest revenue in the orders, and how much is that in EUR?"
+PORTS = [ToolPort("orders", "The orders to rank by.", "Table", '{"name": "orders", "columns": []}')]
+RANK = WorkflowTool(
+    "customer_revenue",
+    "Ranks customers by revenue.",
+    {"top_n": {"type": "integer", "default": 3, "description": "How many customers."}},
+    0,
+    PORTS,
+    [ToolPort("ranking", "Customers and revenue.", "Table", "")],
+    "v1:aa:0:bb:-1",
+)
+GREET = WorkflowTool("Say hello, Zoë!", "Grüßt jemanden.", {"who": {"type": "string"}}, 0, [], [], "v1:aa:1:cc:-1")
+ECHO = MCPTool(
+    "Echo the text",
+    "Gives a text back.",
+    {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]},
+    "http://localhost:1/mcp",
+    "echo",
+    annotations={"readOnlyHint": True},
+)
+OFFLINE = ChatModelPortObjectSpec(provider="offline")
+MODEL = ChatModelPortObject(OFFLINE)
+ORDERS = {"customer": ["Northwind", "Alfreds", None], "quantity": [3, None, 5], "price": [1.5, 2.0, None]}
+
+
+class Workflows:
+    """Stands for the workflows of tools, and writes their calls down."""
+
+    def __init__(self) -> None:
+        self.calls: list[JSON] = []
+
+    def __call__(
+        self, tool: Any, parameters: Mapping[str, Any], tables: Sequence[Any], hints: Mapping[str, str]
+    ) -> tuple[str, list[Any]]:
+        given = [plain_table(each) for each in tables]
+        self.calls.append({"tool": tool.name, "parameters": parameters, "hints": dict(hints), "tables": given})
+        if "bad" in tool.name:
+            raise RuntimeError("the workflow has failed")
+        ranking = table({"customer": pa.array(["Northwind"]), "revenue": pa.array([18342.5])})
+        return "Northwind Traders has the highest revenue: 18342.50 USD", [ranking] if tool.output_ports else []
+
+
+def orders() -> Any:
+    """A small table with missing values and row identifiers of its own."""
+    return table({name: pa.array(values) for name, values in ORDERS.items()}, ["first", "second", "third"])
+
+
+def ask(
+    world: World,
+    tool_table: Any,
+    *,
+    history: Any = None,
+    data: Sequence[Any] = (),
+    data_outputs: int = 1,
+    canceled: bool = False,
+    **settings: Any,
+) -> JSON:
+    """Executes the Agent Prompter with the offline model."""
+    workflows = Workflows()
+    around = Surroundings(data_outputs=data_outputs, run_tool=workflows, canceled=canceled)
+    inputs = [MODEL, tool_table, history, list(data)]
+    done = world.execute("AgentPrompter", inputs, around, {"user_message": QUESTION, **settings})
+    return {"outcome": done, "calls": workflows.calls}
+
+
+# Dialogs
+
+
+@scenario
+def dialogs_without_inputs(world: World, servers: Servers) -> JSON:
+    return {node: world.dialog(node, _no_inputs(node), ALONE, {}) for node in NODES}
+
+
+@scenario
+def dialogs_with_inputs(world: World, servers: Servers) -> JSON:
+    mixed = table({"Old": older_tools(RANK), "Note": pa.array(["x"]), "New": tools(ECHO), "Count": pa.array([1])})
+    talk = table({"Talk": messages(said("hi")), "Errors": pa.array([None], pa.utf8()), "Number": pa.array([1.5])})
+    credentials = Surroundings(credentials={"my key": ("me", "secret"), "other": ("", "")})
+    return {
+        "agent": world.dialog("AgentPrompter", [MODEL, mixed, talk, [orders()]], ALONE, {}),
+        "agent without history": world.dialog("AgentPrompter", [MODEL, mixed, None, []], ALONE, {}),
+        "convert": world.dialog("ConvertTools", [mixed], ALONE, {"all_columns": False, "tool_column": "Old"}),
+        "connector": world.dialog("ChatModelConnector", [], credentials, {"model": "m", "credential": "my key"}),
+    }
+
+
+# MCP Tool Provider
+
+
+@scenario
+def provider_configures_without_asking_the_server(world: World, servers: Servers) -> JSON:
+    return [
+        world.configure("MCPToolProvider", [], ALONE, {"server_url": servers.dead}),
+        world.configure("MCPToolProvider", [], ALONE, {}),
+    ]
+
+
+@scenario
+def provider_lists_a_server(world: World, servers: Servers) -> JSON:
+    return world.execute("MCPToolProvider", [], ALONE, {"server_url": servers.orders})
+
+
+@scenario
+def provider_warns_about_malformed_tools(world: World, servers: Servers) -> JSON:
+    return world.execute("MCPToolProvider", [], ALONE, {"server_url": servers.odd})
+
+
+@scenario
+def provider_warns_about_a_server_without_tools(world: World, servers: Servers) -> JSON:
+    return world.execute("MCPToolProvider", [], ALONE, {"server_url": servers.empty})
+
+
+@scenario
+def provider_fails_where_nobody_listens(world: World, servers: Servers) -> JSON:
+    return world.execute("MCPToolProvider", [], ALONE, {"server_url": servers.dead})
+
+
+# Chat models
+
+
+@scenario
+def connector_names_what_is_missing(world: World, servers: Servers) -> JSON:
+    around = Surroundings(credentials={"my key": ("me", "secret"), "empty": ("me", "")})
+    attempts = [{}, {"model": " "}, {"model": "m", "credential": "gone"}, {"model": "m", "credential": "empty"}]
+    return [world.configure("ChatModelConnector", [], around, settings) for settings in attempts]
+
+
+@scenario
+def connector_passes_settings_on_and_never_the_key(world: World, servers: Servers) -> JSON:
+    around = Surroundings(credentials={"my key": ("me", "hunter2")})
+    answers = {"set_temperature": True, "temperature": 0.5, "timeout": 9.0}
+    settings = {"provider": "ANTHROPIC", "model": "m", "credential": "my key", "answers": answers}
+    return [
+        world.configure("ChatModelConnector", [], around, settings),
+        world.execute("ChatModelConnector", [], around, settings),
+        world.execute("ChatModelConnector", [], around, {"model": "m", "base_url": "http://localhost:1/v1"}),
+    ]
+
+
+@scenario
+def offline_model_needs_nothing(world: World, servers: Servers) -> JSON:
+    return world.execute("OfflineChatModel", [], ALONE, {})
+
+
+# Convert Tools
+
+
+def tables_to_convert() -> dict[str, Any]:
+    """Tables with tools of the older kind, of today's, of both and of none."""
+    mixed = {"Note": pa.array(["x", None, "z"]), "Old": older_tools(RANK, None, GREET), "New": tools(ECHO, RANK, None)}
+    return {
+        "mixed": table({**mixed, "Older": older_tools(None, None, RANK)}, ["a", "b", "c"]),
+        "today's": table({"Tool": tools(ECHO, None)}),
+        "empty": table({"Old": older_tools()}),
+        "missing": table({"Old": older_tools(None, None)}),
+        "none": orders(),
+    }
+
+
+@scenario
+def convert_tools_configures(world: World, servers: Servers) -> JSON:
+    return {name: world.configure("ConvertTools", [each], ALONE, {}) for name, each in tables_to_convert().items()}
+
+
+@scenario
+def convert_tools_executes(world: World, servers: Servers) -> JSON:
+    return {name: world.execute("ConvertTools", [each], ALONE, {}) for name, each in tables_to_convert().items()}
+
+
+@scenario
+def convert_tools_converts_one_column(world: World, servers: Servers) -> JSON:
+    mixed = tables_to_convert()["mixed"]
+    return [
+        world.execute("ConvertTools", [mixed], ALONE, {"all_columns": False, "tool_column": column})
+        for column in ("Old", "New", "Older", "Note", "gone", "")
+    ]
+
+
+# Agent Prompter
+
+
+def said(text: str, speaker: MessageType = MessageType.USER, **more: Any) -> MessageValue:
+    """A message."""
+    return MessageValue(speaker, [MessageContentPart(MessageContentPartType.TEXT, text.encode())], **more)
+
+
+@scenario
+def agent_uses_a_server_and_a_workflow_of_one_column(world: World, servers: Servers) -> JSON:
+    listed = world.table("MCPToolProvider", {"server_url": servers.orders})
+    cells = listed.to_pyarrow().column(1).combine_chunks()
+    column = pa.chunked_array([tools(None, RANK), cells, tools(None)])
+    # One chunk, as KNIME wants all but the last to be of one size.
+    storage = pa.concat_arrays([chunk.storage for chunk in column.chunks])
+    mixed = table({"Tool": pa.ExtensionArray.from_storage(column.type, storage)})
+    return ask(world, mixed, data=[orders()], data_outputs=2)
+
+
+@scenario
+def agent_reads_the_older_column_as_it_is(world: World, servers: Servers) -> JSON:
+    older = table({"Note": pa.array(["x", "y", "z"]), "Old": older_tools(None, RANK, GREET)})
+    return [
+        ask(world, older, data=[orders()]),
+        ask(world, older, data=[orders()], tool_column="Old", debug=True, simple_types_only=True),
+    ]
+
+
+@scenario
+def agent_takes_either_column_of_two(world: World, servers: Servers) -> JSON:
+    both = table({"Old": older_tools(RANK), "New": tools(GREET)})
+    question = 'Say hello to "Ada".'
+    return [ask(world, both, user_message=question, tool_column=column) for column in ("Old", "New", "", "Note")]
+
+
+@scenario
+def agent_goes_on_with_a_history(world: World, servers: Servers) -> JSON:
+    call = ToolCall("Say hello, Zoë!", "call_1", {"configuration": {"who": "Ada"}})
+    past = [
+        said("Say hello to Ada."),
+        said("", MessageType.AI, tool_calls=[call]),
+        said("Hello!", MessageType.TOOL, tool_call_id="call_1", name="Say hello, Zoë!"),
+        None,
+        said("I did.", MessageType.AI),
+    ]
+    errors = pa.array([None, None, None, "went wrong", None], pa.utf8())
+    history = table({"Talk": messages(*past), "Problems": errors})
+    continued = {"error_handling": "COLUMN", "use_existing_error_column": True}
+    return [
+        ask(world, table({"Tool": tools(RANK, GREET)}), history=history, data=[orders()]),
+        ask(world, table({"Tool": tools(RANK, GREET)}), history=history, data=[orders()], errors=continued),
+    ]
+
+
+@scenario
+def agent_fills_data_outputs(world: World, servers: Servers) -> JSON:
+    rank = table({"Tool": tools(RANK)})
+    return [ask(world, rank, data=[orders()], data_outputs=count) for count in (0, 1, 3)]
+
+
+@scenario
+def agent_tells_the_model_about_failing_tools(world: World, servers: Servers) -> JSON:
+    failing = WorkflowTool("bad_revenue", "Ranks customers by revenue.", {}, 0, PORTS, [], "v1:k")
+    return ask(world, table({"Tool": tools(failing)}), data=[orders()])
+
+
+@scenario
+def agent_ends_at_its_limit(world: World, servers: Servers) -> JSON:
+    rank = table({"Tool": tools(RANK)})
+    column = {"error_handling": "COLUMN", "error_column_name": "What went wrong"}
+    final: dict[str, Any] = {"recursion_limit_handling": "FINAL_RESPONSE", "recursion_limit_prompt": "Stop."}
+    return [
+        ask(world, rank, data=[orders()], recursion_limit=0),
+        ask(world, rank, data=[orders()], recursion_limit=0, errors=column),
+        ask(world, rank, data=[orders()], recursion_limit=0, **final),
+    ]
+
+
+@scenario
+def agent_without_tools_answers_too(world: World, servers: Servers) -> JSON:
+    empty: Sequence[Tool] = ()
+    return [ask(world, table({"Tool": tools(*empty)})), ask(world, table({"Tool": tools(None)}))]
+
+
+@scenario
+def agent_says_what_is_wrong(world: World, servers: Servers) -> JSON:
+    rank = table({"Tool": tools(RANK)})
+    same = {"error_handling": "COLUMN", "error_column_name": "Conversation"}
+    return [
+        ask(world, orders()),
+        ask(world, rank, user_message=" "),
+        ask(world, rank, conversation_column_name=" "),
+        ask(world, rank, errors=same),
+        ask(world, rank, history=orders()),
+        ask(world, damaged_tools()),
+        ask(world, rank, canceled=True),
+    ]
+
+
+def damaged_tools() -> Any:
+    """A tool whose schema is no JSON."""
+    whole = tools(RANK)
+    fields = [whole.storage.field(at) for at in range(9)]
+    fields[3] = pa.array(["{"])
+    storage = pa.StructArray.from_arrays(fields, fields=list(whole.type.storage_type))
+    return table({"Tool": pa.ExtensionArray.from_storage(whole.type, storage)})
+
+
+@scenario
+def settings_that_do_not_fit_are_refused(world: World, servers: Servers) -> JSON:
+    attempts: list[tuple[str, dict[str, Any]]] = [
+        ("MCPToolProvider", {"server_url": "http://me:hunter2@localhost/mcp"}),
+        ("MCPToolProvider", {"server_url": "localhost:8000"}),
+        ("MCPToolProvider", {"time_limits": {"connect": 0.0, "listing": 1.0}}),
+        ("AgentPrompter", {"recursion_limit": -1}),
+        ("AgentPrompter", {"recursion_limit_handling": "SOMETIMES"}),
+        ("ChatModelConnector", {"provider": "NOBODY"}),
+        ("ChatModelConnector", {"answers": {"set_temperature": True, "temperature": 9.0, "timeout": 1.0}}),
+        ("ConvertTools", {"all_columns": "maybe"}),
+    ]
+    return [_refused(world, node, settings) for node, settings in attempts]
+
+
+def _refused(world: World, node: str, settings: dict[str, Any]) -> bool:
+    """The words are each host's own."""
+    try:
+        refused = world.dialog(node, _no_inputs(node), ALONE, settings)
+    except Exception as error:
+        # Each host has errors of its own for settings.
+        return bool(str(error))
+    return "error" in refused
+
+
+def _no_inputs(node: str) -> list[Any]:
+    inputs: dict[str, list[Any]] = {"AgentPrompter": [None, None, None, []], "ConvertTools": [None]}
+    return inputs.get(node, [])

@@ -1,0 +1,98 @@
+"""Every node does the same under KNIME's own Python code and in the embedded runtime."""
+
+import json
+import re
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from knime_ext import extension
+from tests.knime_parity.conftest import Program
+from tests.servers.legacy import ECHO, LegacyServer, serving
+
+HERE = Path(__file__).parent
+# By reading: the module itself needs a host.
+SOURCE = (HERE / "scenarios.py").read_text(encoding="utf-8")
+SCENARIOS = [name.replace("_", " ") for name in re.findall(r"^@scenario\ndef (\w+)", SOURCE, re.MULTILINE)]
+
+Results = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def servers() -> Iterator[str]:
+    """Addresses for the scenarios as JSON: the example's server, odd ones, and one where nobody listens."""
+    program = HERE.parent.parent / "examples" / "orders-agent" / "server.py"
+    broken: list[Any] = [{"name": "no schema"}, ECHO, {"description": "no name", "inputSchema": {"type": "object"}}]
+    odd, empty = LegacyServer(tools=broken), LegacyServer(tools=[])
+    command = [sys.executable, str(program), "--port", "0"]
+    with (
+        subprocess.Popen(command, stdout=subprocess.PIPE, text=True, encoding="utf-8") as process,
+        serving(odd),
+        serving(empty),
+    ):
+        try:
+            assert process.stdout is not None
+            orders = process.stdout.readline().removeprefix("listening on ").strip()
+            with socket.create_server(("127.0.0.1", 0)) as free:
+                dead = f"http://127.0.0.1:{free.getsockname()[1]}/mcp"
+            yield json.dumps({"orders": orders, "odd": odd.url, "empty": empty.url, "dead": dead})
+        finally:
+            process.terminate()
+
+
+@pytest.fixture(scope="module")
+def knime(in_knime: Program, servers: str) -> Results:
+    """What the scenarios gave under KNIME's own code."""
+    return in_knime("run_scenarios.py", "knime", given=servers)
+
+
+@pytest.fixture(scope="module")
+def runtime(in_runtime: Program, servers: str) -> Results:
+    """What they gave in the embedded runtime."""
+    return in_runtime("run_scenarios.py", "runtime", given=servers)
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_a_scenario_runs_in_the_embedded_runtime(runtime: Results, scenario: str) -> None:
+    assert "traceback" not in runtime[scenario], runtime[scenario]
+    assert _broken_promises(runtime[scenario]) == []
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_a_scenario_gives_the_same_in_both_worlds(runtime: Results, knime: Results, scenario: str) -> None:
+    assert "traceback" not in knime[scenario], knime[scenario]
+    assert knime[scenario] == runtime[scenario]
+
+
+def test_every_scenario_ran(runtime: Results) -> None:
+    assert list(runtime) == SCENARIOS
+
+
+def test_every_node_has_its_dialog_compared(runtime: Results) -> None:
+    assert sorted(runtime["dialogs without inputs"]) == sorted(extension.__all__)
+
+
+def test_the_agent_called_a_server_and_a_workflow_and_answered(runtime: Results) -> None:
+    # That both worlds give the same would be worth little if both did nothing.
+    result = runtime["agent uses a server and a workflow of one column"]
+    assert [call["tool"] for call in result["calls"]] == ["customer_revenue"]
+    messages: list[dict[str, Any]] = result["outcome"]["outputs"][0]["cells"]["Conversation"]
+    calls: list[dict[str, Any]] = [call for message in messages for call in message["2"] or ()]
+    called = [call["1"] for call in calls]
+    assert called == ["customer_revenue", "Convert currency"]
+    answer = bytes.fromhex(messages[-1]["1"][0]["1"]["bytes"]).decode()
+    assert "EUR" in answer
+    assert "Northwind" in answer
+
+
+def _broken_promises(result: Any) -> list[str]:
+    """Everything that `execute` gave against what `configure` had said, anywhere in a result."""
+    if isinstance(result, dict):
+        own: list[str] = result.get("broken promises", [])  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+        return [*own, *_broken_promises(list(result.values()))]  # pyright: ignore[reportUnknownArgumentType]
+    return [text for each in result for text in _broken_promises(each)] if isinstance(result, list) else []  # pyright: ignore[reportUnknownVariableType]
