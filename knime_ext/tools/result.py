@@ -13,7 +13,9 @@ from knime_ext.tools.model_text import text_for_model
 __all__ = ["ToolResult"]
 
 
-def _resource_line(resource: Mapping[str, Any]) -> str:
+def _resource_line(given: Any) -> str:
+    # Servers send what they like: something that is no object has neither text nor address.
+    resource: Mapping[str, Any] = given if isinstance(given, Mapping) else {}
     if isinstance(resource.get("text"), str):
         return resource["text"]
     kind = resource.get("mimeType") or "binary"
@@ -29,7 +31,7 @@ def _block_line(block: Mapping[str, Any]) -> str:
             size = len(str(block.get("data", ""))) * 3 // 4
             return f"[{kind}: {block.get('mimeType', 'unknown type')}, {size} bytes]"
         case "resource":
-            return _resource_line(block.get("resource") or {})
+            return _resource_line(block.get("resource"))
         case "resource_link":
             return f"[link to {block.get('name') or 'a resource'}: {block.get('uri', '?')}]"
         case kind:

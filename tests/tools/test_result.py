@@ -13,6 +13,7 @@ from knime_ext.tools import ToolResult
         ({"type": "audio", "mimeType": "audio/wav", "data": "AAAAAAAA"}, "[audio: audio/wav, 6 bytes]"),
         ({"type": "resource", "resource": {"uri": "a:b", "text": "inside"}}, "inside"),
         ({"type": "resource", "resource": {"uri": "a:b", "blob": "AA"}}, "[resource a:b: binary]"),
+        ({"type": "resource", "resource": "no object"}, "[resource ?: binary]"),
         ({"type": "resource_link", "uri": "a:b", "name": "notes"}, "[link to notes: a:b]"),
         ({"type": "hologram", "data": 1}, '[hologram: {"type": "hologram", "data": 1}]'),
     ],
