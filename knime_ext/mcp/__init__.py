@@ -9,6 +9,12 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from knime_ext.mcp.agent_definition import AgentDefinition, AgentServer, AgentTool, read_agent_definition
+    from knime_ext.mcp.agent_tools import (
+        create_mcp_tools,
+        create_mcp_tools_for_server,
+        create_mcp_tools_from_agent,
+    )
     from knime_ext.mcp.client import MCPClient
     from knime_ext.mcp.egress import EgressPolicy
     from knime_ext.mcp.execution import MCPToolCaller
@@ -34,6 +40,9 @@ if TYPE_CHECKING:
     from knime_ext.mcp.toolset import MCPToolset, list_servers
 
 __all__ = [
+    "AgentDefinition",
+    "AgentServer",
+    "AgentTool",
     "EgressPolicy",
     "Limits",
     "Listing",
@@ -57,13 +66,19 @@ __all__ = [
     "ToolParameter",
     "ToolProblem",
     "URLServer",
+    "create_mcp_tools",
+    "create_mcp_tools_for_server",
+    "create_mcp_tools_from_agent",
     "fingerprint",
     "list_servers",
+    "read_agent_definition",
     "server_from_uri",
     "tools_from_listing",
 ]
 
 _HOMES = {
+    "agent_definition": ["AgentDefinition", "AgentServer", "AgentTool", "read_agent_definition"],
+    "agent_tools": ["create_mcp_tools", "create_mcp_tools_for_server", "create_mcp_tools_from_agent"],
     "client": ["MCPClient"],
     "egress": ["EgressPolicy"],
     "execution": ["MCPToolCaller"],

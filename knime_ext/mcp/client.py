@@ -30,6 +30,8 @@ from knime_ext.tools.selection import name_patterns
 if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
 
+    from knime_ext.mcp.langchain_tools import ToolCalls
+
 __all__ = ["MCPClient"]
 
 
@@ -208,9 +210,21 @@ class MCPClient:
 
         return execute
 
+    def tool_calls(self, labels: Mapping[str, Any] | None = None) -> ToolCalls:
+        """How calls of this client's tools go out, for whoever makes LangChain tools of them.
+
+        Args:
+            labels: More entries for the `metadata` of each tool.
+        """
+        from knime_ext.mcp.langchain_tools import ToolCalls
+
+        return ToolCalls(call=self._invoke, acall=self._ainvoke, provider=self.provider, labels=labels or {})
+
     def _session(self) -> Session | None:
         pool = self._lease.pool
-        return pool.session(self.server) if self._tools is not None and self._tools[0] is pool else None
+        if pool is None or self._tools is None or self._tools[0] is not pool:
+            return None  # nothing has been asked of the server yet
+        return pool.session(self.server)
 
     def _new_pool(self) -> SessionPool:
         return SessionPool({self.provider: self.server} if self.provider is not None else {})
@@ -266,9 +280,9 @@ class MCPClient:
         return (await self._offer(pool)).find(name)
 
     def _for_langchain(self, offered: OfferedTools, selection: ToolSelection) -> list[BaseTool]:
-        from knime_ext.mcp.langchain_tools import ToolCalls, langchain_tool
+        from knime_ext.mcp.langchain_tools import langchain_tool
 
-        calls = ToolCalls(call=self._invoke, acall=self._ainvoke, provider=self.provider)
+        calls = self.tool_calls()
         return [langchain_tool(tool, calls) for tool in offered.selected(selection)]
 
     def _invoke(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:
