@@ -61,3 +61,8 @@ def test_a_typed_column_takes_tools_in_any_order(answers: dict[str, Any], column
 def test_knimes_own_nodes_find_their_older_columns(answers: dict[str, Any]) -> None:
     assert answers["older columns"]["type"] == answers["older columns"]["expected"]
     assert answers["older columns"]["found"]
+
+
+def test_a_process_without_the_extension_reads_tools_too(in_knime: Program) -> None:
+    answers = in_knime("examine_script.py")
+    assert answers == {"knime's first": True, "type": "Tool", "cells": ["MCPTool", "NoneType"], "is ours": True}

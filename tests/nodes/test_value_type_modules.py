@@ -101,11 +101,20 @@ try:
 except ConfigurationError as error:
     print(error)
 """
-    file = older / "knime" / "types" / "tool.py"
     assert run(code, older) == (
-        f"the module 'knime.types.tool' at {str(file)!r} is older than the nodes for tools need, and theirs is "
-        "missing: install their extension again, or put its folder 'types' next to 'mcp_tools_extension.py'\n"
+        "the value types of tools are missing (module 'knime.types.unified_tool'): install the extension again, or put "
+        "the folder 'types' of its sources next to 'mcp_tools_extension.py'\n"
     )
+
+
+def test_the_module_that_plugin_xml_names_is_enough_without_the_extension(older: Path) -> None:
+    code = """
+import knime.types.unified_tool
+from knime.types.tool import MCPTool, ToolValueFactory
+assert knime.types.unified_tool.ToolValueFactory is ToolValueFactory
+print(ToolValueFactory().encode(MCPTool("echo", "", {}, "http://localhost/mcp"))["0"])
+"""
+    assert run(code, older) == "1\n"
 
 
 def test_loading_the_value_types_teaches_nothing_where_there_is_no_knime() -> None:
