@@ -7,7 +7,8 @@ from typing import Any
 
 import anyio
 from mcp import MCPError as WireError
-from mcp.client import Client
+from mcp.client import Client, ClientRequestContext
+from mcp.shared.dispatcher import ProgressFnT
 from mcp_types import (
     CONNECTION_CLOSED,
     HEADER_MISMATCH,
@@ -20,7 +21,10 @@ from mcp_types import (
     CallToolRequest,
     CallToolRequestParams,
     CallToolResult,
+    ErrorData,
+    InputRequest,
     InputRequiredResult,
+    InputResponse,
 )
 from pydantic import TypeAdapter, ValidationError
 
@@ -52,7 +56,13 @@ def is_repeatable(annotations: Mapping[str, Any] | None) -> bool:
     return hints.get("readOnlyHint") is True or hints.get("idempotentHint") is True
 
 
-async def call_tool(client: Client, name: str, arguments: Mapping[str, Any], exchange: Exchange) -> ToolResult:
+async def call_tool(
+    client: Client,
+    name: str,
+    arguments: Mapping[str, Any],
+    exchange: Exchange,
+    on_progress: ProgressFnT | None = None,
+) -> ToolResult:
     """Calls a tool.
 
     `Client.call_tool` is not used: it lists the tools of the server whenever it does not know the tool, to check the
@@ -63,6 +73,7 @@ async def call_tool(client: Client, name: str, arguments: Mapping[str, Any], exc
         name: Name of the tool on the server.
         arguments: JSON object.
         exchange: Notes on the request.
+        on_progress: Told about progress that the server reports.
 
     Raises:
         MCPToolNotFoundError: The server has no such tool.
@@ -71,7 +82,7 @@ async def call_tool(client: Client, name: str, arguments: Mapping[str, Any], exc
     params = CallToolRequestParams(name=name, arguments=dict(arguments))
     for _ in range(MAX_ROUNDS):
         try:
-            answer = await _send(client, params)
+            answer = await _send(client, params, on_progress)
         except ValidationError:
             if exchange.answer is None or exchange.answer.get("resultType", "complete") != "complete":
                 raise
@@ -80,27 +91,44 @@ async def call_tool(client: Client, name: str, arguments: Mapping[str, Any], exc
             return _refusal(error, name, exchange)
         if isinstance(answer, CallToolResult):
             return result_from_wire(exchange.answer or {})
-        if answer.input_requests:
+        responses = await _responses(client, answer.input_requests or {})
+        if responses is None:
             return ToolResult.of_text(
                 f"The tool {name!r} asks the person in front of the screen for input, which is not possible here.",
                 is_error=True,
             )
-        # The server only wants to be asked again, with the state that it gave.
-        await anyio.sleep(_PAUSE_SECONDS)
-        params = params.model_copy(update={"request_state": answer.request_state})
+        if not responses:
+            # The server only wants to be asked again, with the state that it gave.
+            await anyio.sleep(_PAUSE_SECONDS)
+        update = {"request_state": answer.request_state, "input_responses": responses or None}
+        params = params.model_copy(update=update)
     return ToolResult.of_text(f"The tool {name!r} did not finish in {MAX_ROUNDS} rounds.", is_error=True)
 
 
-async def _send(client: Client, params: CallToolRequestParams) -> _Answer:
+async def _responses(client: Client, requests: Mapping[str, InputRequest]) -> dict[str, InputResponse] | None:
+    """What the handlers answer to a server's questions; None if there is no handler for one of them."""
+    responses: dict[str, InputResponse] = {}
+    for key, request in requests.items():
+        context = ClientRequestContext(
+            session=client.session, request_id=key, meta=request.params.meta if request.params else None
+        )
+        response = await client.session.dispatch_input_request(context, request)
+        if isinstance(response, ErrorData):
+            return None
+        responses[key] = response
+    return responses
+
+
+async def _send(client: Client, params: CallToolRequestParams, on_progress: ProgressFnT | None) -> _Answer:
     request = CallToolRequest(params=params)
     try:
-        return await client.session.send_request(request, _ANSWER)
+        return await client.session.send_request(request, _ANSWER, progress_callback=on_progress)
     except WireError as error:
         if error.code != HEADER_MISMATCH:
             raise
     # Some arguments travel as headers, too; which ones stands in the list of tools (MCP 2026-07-28).
     await _learn_headers(client, params.name)
-    return await client.session.send_request(request, _ANSWER)
+    return await client.session.send_request(request, _ANSWER, progress_callback=on_progress)
 
 
 async def _learn_headers(client: Client, name: str) -> None:

@@ -17,6 +17,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from knime_ext import __version__
 from knime_ext.mcp.exchange import Exchange, noting
+from knime_ext.mcp.questions import NOBODY, Handlers
 from knime_ext.mcp.tap import Tap
 
 __all__ = ["Conversation"]
@@ -37,10 +38,11 @@ class Conversation:
         exchange: Notes on the handshake, and on a stream that lasts as long as the conversation.
     """
 
-    def __init__(self, tap: Tap, exchange: Exchange, mode: str) -> None:
+    def __init__(self, tap: Tap, exchange: Exchange, mode: str, handlers: Handlers) -> None:
         self.tap = tap
         self.exchange = exchange
         self._mode = mode
+        self._handlers = handlers
         self._scope = anyio.CancelScope()
         self._leave = asyncio.Event()
         self._ready: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
@@ -49,18 +51,19 @@ class Conversation:
         self._owner = asyncio.create_task(self._own(), name="knime-mcp-conversation")
 
     @classmethod
-    async def open(cls, tap: Tap, exchange: Exchange, mode: str) -> Self:
+    async def open(cls, tap: Tap, exchange: Exchange, mode: str, handlers: Handlers = NOBODY) -> Self:
         """Connects and shakes hands.
 
         Args:
             tap: The transport.
             exchange: Where to take notes.
             mode: "auto" finds out the protocol's era, "legacy" knows that it is the one before 2026.
+            handlers: Who answers the server's questions.
 
         Raises:
             Exception: Whatever the transport or the SDK raise; nothing is left behind.
         """
-        self = cls(tap, exchange, mode)
+        self = cls(tap, exchange, mode, handlers)
         try:
             await asyncio.shield(self._ready)
         except BaseException:
@@ -120,7 +123,8 @@ class Conversation:
     async def _own(self) -> None:
         try:
             with self._scope, noting(self.exchange):
-                async with Client(self.tap, mode=self._mode, cache=None, client_info=CLIENT_INFO) as client:
+                options = self._handlers.callbacks()
+                async with Client(self.tap, mode=self._mode, cache=None, client_info=CLIENT_INFO, **options) as client:
                     self.tap.version = client.protocol_version
                     self._ready.set_result(client)
                     await self._leave.wait()

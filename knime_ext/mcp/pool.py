@@ -11,6 +11,7 @@ from typing import Self
 from knime_ext.errors import ConfigurationError
 from knime_ext.mcp.egress import EgressPolicy, Origin
 from knime_ext.mcp.listed import was_listed
+from knime_ext.mcp.questions import Handlers, current_handlers
 from knime_ext.mcp.servers import Server, server_from_uri
 from knime_ext.mcp.sessions import Session
 
@@ -28,7 +29,7 @@ class SessionPool:
     def __init__(self, providers: Mapping[str, Server] | None = None, policy: EgressPolicy | None = None) -> None:
         self._providers: Mapping[str, Server] = {} if providers is None else providers
         self._policy = EgressPolicy.from_environment() if policy is None else policy
-        self._sessions: dict[tuple[Server, Origin], Session] = {}
+        self._sessions: dict[tuple[Server, Origin, Handlers], Session] = {}
 
     async def __aenter__(self) -> Self:
         return self
@@ -49,13 +50,15 @@ class SessionPool:
     def session(self, server: Server, origin: Origin = "typed") -> Session:
         """The session with a server, the same one for equal values. Nothing is opened before its first request.
 
+        Whoever lets somebody answer the questions of servers (see `asking`) gets sessions of their own.
+
         Args:
             server: The server.
             origin: Where its address comes from: "typed" by a person (or by whoever wrote the program), or a "row".
         """
-        key = server, self._origin(server, origin)
+        key = server, self._origin(server, origin), current_handlers()
         if key not in self._sessions:
-            self._sessions[key] = Session(server, self._policy, key[1])
+            self._sessions[key] = Session(server, self._policy, *key[1:])
         return self._sessions[key]
 
     def _origin(self, server: Server, origin: Origin) -> Origin:

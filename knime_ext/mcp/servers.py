@@ -35,12 +35,15 @@ class Timeouts:
     Attributes:
         connect: For reaching the server, or starting it, and the MCP handshake.
         list: For receiving the whole list of tools, all pages.
-        call: For one call of a tool, a repetition after a lost session included.
+        call: For one call of a tool, a repetition after a lost session included. Progress that the server reports
+            starts it anew, so for slow tools it is a limit on silence.
+        total: For one call in any case, however much progress is reported; at least `call`.
     """
 
     connect: float | None = 10.0
     list: float | None = 30.0
     call: float | None = 60.0
+    total: float | None = 600.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

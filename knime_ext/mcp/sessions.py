@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Generator, Mapping
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
-import anyio
 from mcp import MCPError as WireError
 from mcp.client import Client
 from mcp_types import METHOD_NOT_FOUND
@@ -15,13 +15,16 @@ from knime_ext.errors import MCPConnectionError
 from knime_ext.mcp.border import Attempt, border
 from knime_ext.mcp.calls import call_tool
 from knime_ext.mcp.conversation import Conversation
+from knime_ext.mcp.deadlines import Deadline
 from knime_ext.mcp.egress import EgressPolicy, Origin
 from knime_ext.mcp.exchange import Exchange
-from knime_ext.mcp.foreign_text import name_of
+from knime_ext.mcp.foreign_text import name_of, quotable
 from knime_ext.mcp.lines import Door, open_line
 from knime_ext.mcp.listing import ServerInfo
 from knime_ext.mcp.loss import Loss, loss_of
 from knime_ext.mcp.pages import ToolPages
+from knime_ext.mcp.progress import Progress, current_listener
+from knime_ext.mcp.questions import NOBODY, Handlers
 from knime_ext.mcp.servers import Server
 from knime_ext.mcp.tap import Tap
 from knime_ext.tools import ToolResult
@@ -43,8 +46,15 @@ class Session:
     notice, and once per request.
     """
 
-    def __init__(self, server: Server, policy: EgressPolicy | None = None, origin: Origin = "typed") -> None:
+    def __init__(
+        self,
+        server: Server,
+        policy: EgressPolicy | None = None,
+        origin: Origin = "typed",
+        handlers: Handlers = NOBODY,
+    ) -> None:
         self.server = server
+        self._handlers = handlers
         self._line = open_line(server, EgressPolicy.from_environment() if policy is None else policy, origin)
         self._lock = asyncio.Lock()
         self._conversation: Conversation | None = None
@@ -90,7 +100,7 @@ class Session:
         Args:
             name: Name of the tool on the server.
             arguments: JSON object of its arguments.
-            timeout: Seconds for the call, instead of the server's own limit.
+            timeout: Seconds for the call in any case, instead of the server's own limits.
             repeatable: True if the tool may run twice, so that the call is repeated even when it is unknown whether
                 it took effect.
 
@@ -103,13 +113,23 @@ class Session:
             MCPSessionLost: The connection broke, and it is unknown whether the call took effect.
             MCPError: Anything else that the server, or the way to it, failed with.
         """
-        seconds = self.server.timeouts.call if timeout is None else timeout
+        limits = self.server.timeouts
+        seconds, total = (limits.call, limits.total) if timeout is None else (timeout, timeout)
+        if total is not None:
+            total = None if seconds is None else max(seconds, total)
+        deadline, listener = Deadline(total, seconds), current_listener()
+
+        async def progressed(progress: float, total: float | None, message: str | None) -> None:
+            deadline.extend()
+            if listener is not None:
+                listener(Progress(done=progress, total=total, message=quotable(message or "")))
+
         attempt = self._attempt(f"answer the call of tool {name!r}", seconds, "call", has_effects=not repeatable)
 
         async def send(client: Client, exchange: Exchange) -> ToolResult:
-            return await call_tool(client, name, arguments, exchange)
+            return await call_tool(client, name, arguments, exchange, progressed)
 
-        return await self._ask(send, attempt, repeatable=repeatable)
+        return await self._ask(send, attempt, repeatable=repeatable, deadline=deadline)
 
     async def list_tools(self, pages: ToolPages) -> None:
         """Reads the whole list of tools into `pages`, which keeps what came before a failure.
@@ -119,7 +139,7 @@ class Session:
         """
         await self.connect()
         attempt = self._attempt("list its tools", self.server.timeouts.list, "list")
-        deadline = _deadline(attempt.seconds)
+        deadline = Deadline(attempt.seconds)
         cursor: str | None = None
         while True:
             page, kept = await self._ask(_page_after(cursor), attempt, repeatable=True, deadline=deadline)
@@ -144,13 +164,10 @@ class Session:
             await asyncio.gather(*(conversation.close() for conversation in open_ones))
             await self._line.close()
 
-    async def _ask(
-        self, request: _Request[T], attempt: Attempt, *, repeatable: bool, deadline: float | None = None
-    ) -> T:
+    async def _ask(self, request: _Request[T], attempt: Attempt, *, repeatable: bool, deadline: Deadline) -> T:
         """Sends a request; if the session turns out to be lost, renews it and sends the request again, once."""
         conversation = await self._current()
-        deadline = _deadline(attempt.seconds) if deadline is None else deadline
-        with border(attempt), _until(deadline):
+        with border(attempt), _within(deadline, attempt):
             try:
                 return await self._send(conversation, request, attempt)
             except Exception as error:
@@ -201,7 +218,7 @@ class Session:
         with border(attempt):
             self._line.admit()
             try:
-                with _until(_deadline(attempt.seconds)):
+                with Deadline(attempt.seconds).running():
                     conversation = await self._enter(attempt)
             except Exception:
                 # The next try starts without prejudice: the server may have been replaced.
@@ -219,7 +236,7 @@ class Session:
             exchange = attempt.exchange = Exchange(seconds=attempt.seconds)
             tap = Tap(door.transport(exchange), patience=_patience(attempt.seconds))
             try:
-                conversation = await Conversation.open(tap, exchange, self._mode)
+                conversation = await Conversation.open(tap, exchange, self._mode, self._handlers)
             except Exception:
                 if not door.is_wrong(exchange):
                     raise
@@ -262,11 +279,13 @@ def _patience(seconds: float | None) -> float:
     return PROBE_SECONDS if seconds is None else min(PROBE_SECONDS, seconds / 2)
 
 
-def _deadline(seconds: float | None) -> float:
-    return float("inf") if seconds is None else anyio.current_time() + seconds
-
-
-def _until(deadline: float) -> Any:
-    """Raises TimeoutError if the block is not left in time."""
-    remaining = deadline - anyio.current_time()
-    return anyio.fail_after(None if remaining == float("inf") else max(remaining, 0))
+@contextmanager
+def _within(deadline: Deadline, attempt: Attempt) -> Generator[None]:
+    """Raises TimeoutError if the block is not left in time; the attempt says which limit it was."""
+    try:
+        with deadline.running():
+            yield
+    except TimeoutError:
+        if attempt.setting == "call" and deadline.was_extended and deadline.is_total_over:
+            attempt.setting, attempt.seconds = "total", deadline.total
+        raise
