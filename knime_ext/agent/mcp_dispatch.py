@@ -12,7 +12,7 @@ from knime.types.tool import MCPTool
 from knime_ext.agent.dispatch import Reply
 from knime_ext.agent.threads import call_in_thread
 from knime_ext.errors import ToolFailed
-from knime_ext.tools import ToolResult, check_arguments, simple_types_only
+from knime_ext.tools import ToolResult, check_arguments, schema_for_model, simple_types_only, text_for_model
 from knime_ext.tools.schemas import parse_json_texts
 
 __all__ = ["MCPDispatch"]
@@ -33,14 +33,14 @@ class MCPDispatch:
 
     @property
     def schema(self) -> dict[str, Any]:
-        """The server's schema, unchanged unless only simple types are wanted."""
-        schema = _object_schema(self.tool.parameter_schema)
+        """The server's schema without invisible characters; changed only if nothing but simple types is wanted."""
+        schema = schema_for_model(_object_schema(self.tool.parameter_schema))
         return simple_types_only(schema) if self.simple else schema
 
     @property
     def description(self) -> str:
-        """The server's description."""
-        return self.tool.description
+        """The server's description without invisible characters."""
+        return text_for_model(self.tool.description)
 
     def call(self, arguments: Mapping[str, Any]) -> Reply:
         """Checks the arguments and calls the tool, blocking."""
@@ -76,4 +76,5 @@ def _read_texts(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict
 
 
 def _text_reply(text: str) -> Reply:
-    return text, ToolResult.of_text(text)
+    result = ToolResult.of_text(text)
+    return result.text, result

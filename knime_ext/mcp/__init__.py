@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from knime_ext.mcp.openmetadata import OpenMetadataTool
     from knime_ext.mcp.pool import SessionPool
     from knime_ext.mcp.registry import MCPRegistry
+    from knime_ext.mcp.result_files import ResultFiles
     from knime_ext.mcp.rows import fingerprint, tools_from_listing
     from knime_ext.mcp.servers import (
         Limits,
@@ -52,6 +53,7 @@ __all__ = [
     "MCPToolCaller",
     "MCPToolset",
     "OpenMetadataTool",
+    "ResultFiles",
     "SSEServer",
     "Server",
     "ServerInfo",
@@ -87,6 +89,7 @@ _HOMES = {
     "openmetadata": ["OpenMetadataTool"],
     "pool": ["SessionPool"],
     "registry": ["MCPRegistry"],
+    "result_files": ["ResultFiles"],
     "rows": ["fingerprint", "tools_from_listing"],
     "servers": [
         "Limits",

@@ -13,8 +13,10 @@ from knime_ext.tools.result import ToolResult
 
 if TYPE_CHECKING:
     from knime_ext.tools.approval import ApprovalToolset, Approve
+    from knime_ext.tools.approval_policy import ApprovalPolicy, GovernedToolset
     from knime_ext.tools.budget import BudgetToolset
     from knime_ext.tools.filtered import FilteredToolset
+    from knime_ext.tools.long_results import ResultShelf, ShelvedToolset
     from knime_ext.tools.prefixed import PrefixedToolset
     from knime_ext.tools.renamed import RenamedToolset
     from knime_ext.tools.validated import ValidatedToolset
@@ -76,6 +78,18 @@ class Toolset(ABC):
         from knime_ext.tools.approval import ApprovalToolset
 
         return ApprovalToolset(self, approve)
+
+    def governed_by(self, policy: ApprovalPolicy, ask: Approve | None = None) -> GovernedToolset:
+        """Calls are allowed, asked about or denied as the policy says; denied tools are not offered."""
+        from knime_ext.tools.approval_policy import GovernedToolset
+
+        return GovernedToolset(self, policy, ask)
+
+    def shelved(self, shelf: ResultShelf, limit: int | None = None) -> ShelvedToolset:
+        """Long results go to the shelf; the model gets the beginning and the tool `read_more`."""
+        from knime_ext.tools.long_results import MAX_RESULT_CHARS, ShelvedToolset
+
+        return ShelvedToolset(self, shelf, MAX_RESULT_CHARS if limit is None else limit)
 
     def budgeted(self, max_calls: int) -> BudgetToolset:
         """At most `max_calls` calls in all."""
