@@ -49,13 +49,22 @@ class EgressGate:
         url: The server's endpoint.
         origin: Where that URL comes from.
         headers: The server's own headers, which only it may see.
+        chosen: More URLs that come from where the endpoint comes from, such as that of its authorization server.
     """
 
-    def __init__(self, policy: EgressPolicy, url: str, origin: Origin, headers: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        policy: EgressPolicy,
+        url: str,
+        origin: Origin,
+        headers: Mapping[str, str],
+        chosen: Iterable[str] = (),
+    ) -> None:
         self._policy = policy
         self._url = url
         self._own = Target.of(url)
         self._origin: Origin = origin
+        self._chosen = frozenset(map(Target.of, chosen))
         self._headers = dict(headers)
         self._near = Reach.PUBLIC
 
@@ -107,7 +116,7 @@ class EgressGate:
         target = Target.of(url)
         # A request that was sent to the server and goes elsewhere belongs to its sign-in.
         link: Origin = "metadata" if self._is_own(Target.of(_sending.get(self._url))) else "redirect"
-        origin: Origin = self._origin if self._is_own(target) else link
+        origin: Origin = self._origin if self._is_own(target) or target in self._chosen else link
         # What a person or the operator chose may lead where it is itself; a row may not even lead there.
         near = self._near if self._origin in ("typed", "provider") else Reach.PUBLIC
         self._policy.check(url, origin, address=address, near=near, is_preview=is_preview)

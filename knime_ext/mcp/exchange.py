@@ -32,6 +32,7 @@ class Exchange:
         location: Where it redirects to.
         failure: Why no HTTP response came.
         refusal: Why signing in failed.
+        is_signing_in: True while the server is not waited for, but an authorization server or a person.
         breach: Which limit the answer exceeded.
         answer: The result as JSON, exactly as the server sent it.
         problems: Tools of a page that are malformed.
@@ -46,6 +47,7 @@ class Exchange:
     location: str | None = None
     failure: Exception | None = None
     refusal: MCPAuthError | None = None
+    is_signing_in: bool = False
     breach: str | None = None
     answer: Mapping[str, Any] | None = None
     problems: list[ToolProblem] = field(default_factory=list[ToolProblem])

@@ -18,6 +18,7 @@ from knime_ext.mcp.egress_gate import EgressGate
 from knime_ext.mcp.exchange import Exchange
 from knime_ext.mcp.guarded_client import GuardedClient
 from knime_ext.mcp.servers import HTTPServer, Server, SSEServer, StdioServer, StreamableHTTPServer
+from knime_ext.mcp.sign_in import chosen_urls
 from knime_ext.mcp.sse import sse_transport
 from knime_ext.mcp.stdio import ChildNotes, stdio_transport
 
@@ -103,7 +104,7 @@ class HTTPLine(Line):
 
     def __init__(self, server: HTTPServer, policy: EgressPolicy, origin: Origin) -> None:
         self._server = server
-        self._gate = EgressGate(policy, server.url, origin, server.headers)
+        self._gate = EgressGate(policy, server.url, origin, server.headers, chosen_urls(server.auth))
         self._client = GuardedClient(server, self._gate)
 
     def admit(self) -> None:

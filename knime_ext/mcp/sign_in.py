@@ -20,6 +20,7 @@ __all__ = [
     "PrivateKeyJWT",
     "TokenStore",
     "WorkloadIdentity",
+    "chosen_urls",
 ]
 
 SecretMethod: TypeAlias = Literal["client_secret_basic", "client_secret_post"]
@@ -226,3 +227,11 @@ class WorkloadIdentity:
 
 Auth: TypeAlias = OAuth | ClientCredentials | PrivateKeyJWT | EnterpriseManaged | WorkloadIdentity
 """How to sign in at a server."""
+
+
+def chosen_urls(auth: Auth | None) -> tuple[str, ...]:
+    """The addresses that whoever set up the sign-in named; others come from servers."""
+    if auth is None:
+        return ()
+    exchange = auth.idp_token_endpoint if isinstance(auth, EnterpriseManaged) else None
+    return tuple(url for url in (auth.issuer, exchange) if url is not None)

@@ -70,6 +70,7 @@ class Tap:
 
     def __init__(self, transport: AbstractAsyncContextManager[Any], *, patience: float = float("inf")) -> None:
         self._transport = transport
+        self._patience = patience
         self._probe_deadline = anyio.current_time() + patience
         self._waiting: dict[str, tuple[str, Exchange]] = {}
         self.ended = asyncio.Event()
@@ -92,6 +93,13 @@ class Tap:
     def patience_left(self) -> float:
         """Seconds until the probe for the protocol's era is given up."""
         return self._probe_deadline - anyio.current_time()
+
+    def wait_on(self) -> bool:
+        """Starts anew to be patient if it is not the server that takes so long, but signing in."""
+        is_signing_in = any(exchange.is_signing_in for _, exchange in self._waiting.values())
+        if is_signing_in:
+            self._probe_deadline = anyio.current_time() + self._patience
+        return is_signing_in
 
     def give_up_probe(self) -> SessionMessage | None:
         """The answer that the server should have given to the probe, if it is still waited for."""
@@ -164,8 +172,11 @@ class _TappedReads(_Tapped):
 
     async def receive(self) -> SessionMessage | Exception:
         try:
-            with anyio.move_on_after(self._tap.patience_left):
-                return self._tap.incoming(await self._inner.receive())
+            while True:
+                with anyio.move_on_after(self._tap.patience_left):
+                    return self._tap.incoming(await self._inner.receive())
+                if not self._tap.wait_on():
+                    break
             return self._tap.give_up_probe() or self._tap.incoming(await self._inner.receive())
         except (anyio.EndOfStream, anyio.ClosedResourceError, anyio.BrokenResourceError):
             self._tap.ended.set()

@@ -26,7 +26,7 @@ from pydantic import ValidationError
 from knime_ext.errors import KnimeExtError, MCPAuthError
 from knime_ext.mcp.auth.accounts import Account, AccountStorage
 from knime_ext.mcp.bodies import BodyLost, BoundedBody
-from knime_ext.mcp.exchange import Exchange
+from knime_ext.mcp.exchange import Exchange, current_exchange
 from knime_ext.mcp.foreign_text import quotable
 from knime_ext.mcp.live_secrets import keep_secret, live_secrets
 
@@ -89,13 +89,16 @@ class BoundedFlow(RedirectAwareAuth):
     async def async_auth_flow(self, request: httpx2.Request) -> _Flow:
         """Drives the flow; every request of it leaves here."""
         flow = super().async_auth_flow(request)
+        notes = current_exchange() or Exchange()
         try:
             outgoing = await anext(flow)
             while True:
+                notes.is_signing_in = outgoing is not request
                 if outgoing is not request:
                     _bound(outgoing)
                 response = yield outgoing
                 if outgoing is not request or asks_for_sign_in(response):
+                    notes.is_signing_in = True
                     assert isinstance(response.stream, httpx2.AsyncByteStream)
                     response.stream = BoundedBody(response.stream, ANSWER_BYTES, Exchange())
                 outgoing = await flow.asend(response)
@@ -106,6 +109,7 @@ class BoundedFlow(RedirectAwareAuth):
         except (OAuthFlowError, ValueError, BodyLost) as error:
             raise refused_by(self.server_name, error, self.hint) from None
         finally:
+            notes.is_signing_in = False
             await flow.aclose()
 
 
