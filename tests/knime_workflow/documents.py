@@ -14,10 +14,11 @@ from knime_ext.runtime.plan import NodeShape
 
 REGISTRY = NodeRegistry.load()
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=8)
+PLAIN_TEXT = st.text(max_size=8)
 NUMBERS = st.floats(allow_nan=False)
 JUNK = st.recursive(
     st.none() | st.booleans() | st.integers() | NUMBERS | ANY_TEXT,
-    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(ANY_TEXT, inner, max_size=2),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(PLAIN_TEXT, inner, max_size=2),
     max_leaves=4,
 )
 NODE_IDS = st.text(st.sampled_from("abcXYZ019_- äß漢😀(#)%&'"), min_size=1, max_size=8).filter(
@@ -68,7 +69,7 @@ def settings_of(factory: str) -> st.SearchStrategy[dict[str, Any]]:
 
 @cache
 def _odd_settings(factory: str) -> st.SearchStrategy[dict[str, Any]]:
-    names = st.sampled_from([*_properties(factory), "unknown"]) | ANY_TEXT
+    names = st.sampled_from([*_properties(factory), "unknown"]) | PLAIN_TEXT
     return st.dictionaries(names, JUNK, max_size=4)
 
 
@@ -79,8 +80,8 @@ def documents(draw: st.DrawFn, *, sensible: bool = False) -> Workflow:
     nodes = [_node(draw, node_id, sensible) for node_id in folded]
     tree = {
         "format": 1,
-        "name": draw(ANY_TEXT.filter(bool)),
-        "description": draw(ANY_TEXT),
+        "name": draw(PLAIN_TEXT.filter(bool)),
+        "description": draw(PLAIN_TEXT),
         "nodes": nodes,
         "connections": _connections(draw, nodes, REGISTRY.shapes),
     }
@@ -93,11 +94,11 @@ def _node(draw: st.DrawFn, node_id: str, sensible: bool) -> dict[str, Any]:
     if not sensible:
         settings = settings | _odd_settings(factory)
     node: dict[str, Any] = {"id": node_id, "factory": factory, "settings": draw(settings)}
-    node["comment"] = draw(ANY_TEXT)
+    node["comment"] = draw(PLAIN_TEXT)
     whole = st.integers(-5000, 5000).map(float)
     node["position"] = draw(st.none() | st.tuples(whole, whole) | st.tuples(NUMBERS, NUMBERS))
     names = sorted(_properties(factory))
-    node["flow_variables"] = draw(st.dictionaries(st.sampled_from(names), ANY_TEXT, max_size=2)) if names else {}
+    node["flow_variables"] = draw(st.dictionaries(st.sampled_from(names), PLAIN_TEXT, max_size=2)) if names else {}
     return node
 
 

@@ -48,7 +48,7 @@ def read_delimiter(model: Config) -> dict[str, Any]:
 def _charset(name: str) -> str:
     try:
         known = codecs.lookup(name).name
-    except LookupError:
+    except (LookupError, ValueError):
         return name
     return _ENCODINGS.get(known, known)
 

@@ -110,22 +110,22 @@ class DataArea:
         self.files |= files
         return _place_of(file, self._base) or file.name
 
-    def _files_of_tool(self, file: Path, above: frozenset[Path]) -> dict[str, Content] | None:
+    def _files_of_tool(self, file: Path, above: frozenset[str]) -> dict[str, Content] | None:
         """A tool's document and the files that it needs; None if one of them lies outside of the workflow's folder."""
         place = _place_of(file, self._base)
         if place is None:
             return None
         files: dict[str, Content] = {_checked(place): file}
-        if file in above:
-            return files
+        if place in above:
+            return files  # a workflow may be a tool of itself
         for node in load_workflow(file).nodes:
-            below = self._files_of_node(node, file.parent, above | {file})
+            below = self._files_of_node(node, file.parent, above | {place})
             if below is None:
                 return None
             files |= below
         return files
 
-    def _files_of_node(self, node: NodeSpec, folder: Path, above: frozenset[Path]) -> dict[str, Content] | None:
+    def _files_of_node(self, node: NodeSpec, folder: Path, above: frozenset[str]) -> dict[str, Content] | None:
         if node.factory not in self._registry:
             return {}  # said when the tool runs
         inner = DataArea(self._base, self._registry)

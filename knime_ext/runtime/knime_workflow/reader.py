@@ -111,12 +111,17 @@ def read_source(source: WorkflowSource, registry: NodeRegistry) -> Workflow:
     own = notes_of(main, f"{WORKFLOW_FILE} in {source.origin}")
     document = {
         "format": 1,
-        "name": own["name"] if folder_name(str(own.get("name", ""))) == source.name else source.name,
+        "name": _name(own.get("name"), source.name),
         "description": own.get("description", _description(source)),
         "nodes": nodes,
         "connections": connections,
     }
     return parse_workflow(document, origin=source.origin)
+
+
+def _name(own: Any, folder: str) -> str:
+    """The name that the workflow had in its document, unless somebody has renamed its folder since."""
+    return own if isinstance(own, str) and own and folder_name(own) == folder else folder
 
 
 def _file_origin(source: WorkflowSource, file: _File) -> str:

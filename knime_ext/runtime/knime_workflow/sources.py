@@ -6,6 +6,7 @@ Both may come from anywhere. Sizes are bounded, and nothing outside of the workf
 from __future__ import annotations
 
 import zipfile
+import zlib
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
@@ -141,7 +142,7 @@ class ArchiveSource:
     def _explained(self, place: str) -> Generator[None]:
         try:
             yield
-        except (zipfile.BadZipFile, EOFError, OSError, RuntimeError, NotImplementedError, ValueError) as error:
+        except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as error:
             raise ConfigurationError(
                 f"cannot read {place!r} in {self.origin}: {error}; export the file anew"
             ) from error
