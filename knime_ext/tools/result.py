@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from knime_ext.tools.definition import JSON
 from knime_ext.tools.model_text import text_for_model
@@ -15,7 +15,7 @@ __all__ = ["ToolResult"]
 
 def _resource_line(given: Any) -> str:
     # Servers send what they like: something that is no object has neither text nor address.
-    resource: Mapping[str, Any] = given if isinstance(given, Mapping) else {}
+    resource = cast("Mapping[str, Any]", given) if isinstance(given, Mapping) else {}
     if isinstance(resource.get("text"), str):
         return resource["text"]
     kind = resource.get("mimeType") or "binary"
