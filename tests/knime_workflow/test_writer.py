@@ -192,7 +192,7 @@ def test_names_of_folders_are_names_that_files_can_have(
             _workflow(
                 _node("a", "TableCreator"), _node("b", "RowFilter"), connections=[{"from": ["a", 1], "to": ["b", 0]}]
             ),
-            r"connections\[0\] joins ports that do not exist",
+            r"connections\[0\] ends at the output port 1 of a 'Table Creator', which does not exist",
         ),
         (
             _workflow(
@@ -200,7 +200,7 @@ def test_names_of_folders_are_names_that_files_can_have(
                 _node("b", "RowFilter"),
                 connections=[{"from": ["a", 0], "to": ["b", 0]}, {"from": ["a", 0], "to": ["b", 0]}],
             ),
-            r"connections\[1\] joins ports that do not exist or are taken",
+            r"connections\[1\] ends at the input port 0 of a 'Row Filter', which takes no further connection",
         ),
     ],
 )

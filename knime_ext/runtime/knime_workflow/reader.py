@@ -88,11 +88,22 @@ class _Problems:
 def read_source(source: WorkflowSource, registry: NodeRegistry) -> Workflow:
     """Reads an open KNIME workflow; errors are those of `read_knime_workflow`."""
     main = _parsed(source, WORKFLOW_FILE)
-    forms = NodeForms(registry)
-    files = sorted(_files(source, main, forms), key=lambda file: file.number)
+    files = sorted(_files(source, main, NodeForms(registry)), key=lambda file: file.number)
     _refuse_unknown(source.origin, files)
-    problems, notes = _Problems(), {file.number: notes_of(file.config, _file_origin(source, file)) for file in files}
-    stored = _stored(files, notes)
+    notes = notes_of(main, f"{WORKFLOW_FILE!r} in {source.origin}")
+    document = {
+        "format": 1,
+        "name": _name(notes.get("name"), source.name),
+        "description": notes.get("description", _description(source)),
+        **_graph(source, main, files),
+    }
+    return parse_workflow(document, origin=source.origin)
+
+
+def _graph(source: WorkflowSource, main: Config, files: Sequence[_File]) -> dict[str, Any]:
+    """Nodes and connections of the document."""
+    notes = {file.number: notes_of(file.config, f"{file.title} in {source.origin}") for file in files}
+    problems, stored = _Problems(), _stored(files, notes)
     nodes = [
         _node(file, stored[file.number].id, notes[file.number], problems, source.has_data_area)
         for file in files
@@ -101,32 +112,19 @@ def read_source(source: WorkflowSource, registry: NodeRegistry) -> Workflow:
     try:
         links = read_connections(main)
     except ValueError as error:
-        raise WorkflowError(f"{source.origin} has a damaged connection ({error}); check {WORKFLOW_FILE}") from None
+        raise WorkflowError(f"{source.origin} has a damaged connection ({error}); check {WORKFLOW_FILE!r}") from None
     connections = problems.tried("", lambda: read_links(links, stored), [])
     if problems.found:
         raise WorkflowError(
             f"{source.origin} asks for what this runtime does not do: {'; '.join(problems.found)}; "
             "change that in KNIME, or run the workflow there"
         )
-    own = notes_of(main, f"{WORKFLOW_FILE} in {source.origin}")
-    document = {
-        "format": 1,
-        "name": _name(own.get("name"), source.name),
-        "description": own.get("description", _description(source)),
-        "nodes": nodes,
-        "connections": connections,
-    }
-    return parse_workflow(document, origin=source.origin)
+    return {"nodes": nodes, "connections": connections}
 
 
 def _name(own: Any, folder: str) -> str:
     """The name that the workflow had in its document, unless somebody has renamed its folder since."""
     return own if isinstance(own, str) and own and folder_name(own) == folder else folder
-
-
-def _file_origin(source: WorkflowSource, file: _File) -> str:
-    """What a node's file is called in messages."""
-    return f"{file.title} in {source.origin}"
 
 
 def _parsed(source: WorkflowSource, place: str) -> Config:

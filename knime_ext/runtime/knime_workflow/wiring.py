@@ -133,20 +133,24 @@ def _links(
     for index, (connection, slot) in enumerate(zip(workflow.connections, slots, strict=True)):
         source = nodes[numbers[connection.source.node] - 1]
         target = nodes[numbers[connection.target.node] - 1]
-        try:
-            out = port_number(source.form.outputs, source.outputs, connection.source.port, connection.source.slot)
-            if connection.target.port == VARIABLES and connection.target.node in mergers:
-                yield Link(source.number, out, mergers[connection.target.node], slot + 1)
-                continue
-            into = port_number(target.form.inputs, target.inputs, connection.target.port, slot)
-        except KeyError:
-            raise WorkflowError(
-                f"connections[{index}] joins ports that do not exist or are taken already; run 'knime-mcp run' to see "
-                "which, and correct it"
-            ) from None
-        yield Link(source.number, out, target.number, into)
+        out = _number(index, source, "output", connection.source.port, connection.source.slot)
+        if connection.target.port == VARIABLES and connection.target.node in mergers:
+            yield Link(source.number, out, mergers[connection.target.node], slot + 1)
+        else:
+            yield Link(source.number, out, target.number, _number(index, target, "input", connection.target.port, slot))
     for node_id, merger in mergers.items():
         yield Link(merger, 1, numbers[node_id], 0)
+
+
+def _number(index: int, node: PlacedNode, side: str, port: OurPort, slot: int) -> int:
+    groups, counts = (node.form.outputs, node.outputs) if side == "output" else (node.form.inputs, node.inputs)
+    try:
+        return port_number(groups, counts, port, slot)
+    except KeyError:
+        reason = "takes no further connection" if slot and side == "input" else "does not exist"
+        raise WorkflowError(
+            f"connections[{index}] ends at the {side} port {port} of a {node.form.name!r}, which {reason}; correct it"
+        ) from None
 
 
 def read_links(links: Sequence[Link], nodes: Mapping[int, StoredNode]) -> list[dict[str, Any]]:
