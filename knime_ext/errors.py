@@ -14,6 +14,7 @@
         MCPTimeout
         MCPAuthError
         EgressDenied
+        MCPToolChanged                the person, who may still trust it
         MCPToolNotFoundError
         MCPToolExecutionError
       AgentError                    the person who set up the agent
@@ -44,6 +45,7 @@ __all__ = [
     "MCPError",
     "MCPSessionLost",
     "MCPTimeout",
+    "MCPToolChanged",
     "MCPToolExecutionError",
     "MCPToolNotFoundError",
     "NodeFailed",
@@ -121,6 +123,10 @@ class MCPAuthError(MCPError):
 
 class EgressDenied(MCPError):
     """The egress policy does not let requests go there."""
+
+
+class MCPToolChanged(MCPError):
+    """The server describes a tool in another way than when it was listed; nothing was called."""
 
 
 class MCPToolNotFoundError(MCPError):

@@ -12,12 +12,14 @@ from typing import Any, Self
 
 from knime.types.tool import MCPTool
 from knime_ext.bridge import Bridge, shared_bridge
-from knime_ext.errors import ConfigurationError, ToolFailed
+from knime_ext.errors import ConfigurationError, MCPToolChanged, MCPToolNotFoundError, ToolFailed
 from knime_ext.mcp.calls import is_repeatable
+from knime_ext.mcp.drift import changes_since, has_changed
 from knime_ext.mcp.egress import EgressPolicy
 from knime_ext.mcp.listing import Listing
 from knime_ext.mcp.pool import SessionPool
 from knime_ext.mcp.servers import Server, server_from_uri
+from knime_ext.mcp.sessions import Session
 from knime_ext.mcp.toolset import list_servers
 from knime_ext.tools import ToolResult
 
@@ -57,6 +59,7 @@ class MCPToolCaller:
         self._policy = policy
         self._given_providers = providers
         self._timeout = timeout
+        self._compared: set[tuple[str | None, ...]] = set()
         self._lock = threading.Lock()
         self._entered = False
         self._stack = ExitStack()
@@ -71,6 +74,7 @@ class MCPToolCaller:
     ) -> None:
         with self._lock:
             self._entered, self._open = False, None
+            self._compared.clear()
             self._stack.close()
 
     def call(self, tool: MCPTool, parameters: Mapping[str, Any]) -> ToolResult:
@@ -85,6 +89,7 @@ class MCPToolCaller:
 
         Raises:
             ConfigurationError: The row's server address cannot be used.
+            MCPToolChanged: The server describes the tool in another way than when the row was made.
             MCPError: The server, or the way to it, failed.
         """
         ready = self._ready()
@@ -127,9 +132,28 @@ class MCPToolCaller:
 
     async def _call(self, pool: SessionPool, tool: MCPTool, parameters: Mapping[str, Any]) -> ToolResult:
         session = pool.session(self._server(tool), "row")
+        await self._compare(session, tool)
         return await session.call_tool(
             tool.tool_name, parameters, timeout=self._timeout, repeatable=is_repeatable(tool.annotations)
         )
+
+    async def _compare(self, session: Session, tool: MCPTool) -> None:
+        """Makes sure, once per run, that the server still describes a tool as it did when it was listed."""
+        key = (tool.provider, tool.server_uri, tool.tool_name, tool.fingerprint)
+        if tool.fingerprint is None or key in self._compared:
+            return
+        now = await session.known_tool(tool.tool_name)
+        if now is None:
+            raise MCPToolNotFoundError(
+                f"server {tool.server_uri!r} has no tool {tool.tool_name!r} any more; list its tools again"
+            )
+        if has_changed(tool, now):
+            fields = ", ".join(change.field for change in changes_since(tool, now)) or "its description"
+            raise MCPToolChanged(
+                f"tool {tool.tool_name!r} of server {tool.server_uri!r} has changed since it was listed ({fields}); "
+                "see whether you still trust it and list the tools again, or accept changed tools where they are called"
+            )
+        self._compared.add(key)
 
     @cached_property
     def _providers(self) -> Mapping[str, Server]:

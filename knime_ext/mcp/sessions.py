@@ -7,12 +7,14 @@ from collections.abc import Awaitable, Callable, Generator, Mapping
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
+import anyio
 from mcp import MCPError as WireError
 from mcp.client import Client
 from mcp_types import METHOD_NOT_FOUND
 
 from knime_ext.errors import MCPConnectionError
 from knime_ext.mcp.border import Attempt, border
+from knime_ext.mcp.cached_list import CachedList, ttl_seconds
 from knime_ext.mcp.calls import call_tool
 from knime_ext.mcp.conversation import Conversation
 from knime_ext.mcp.deadlines import Deadline
@@ -27,7 +29,7 @@ from knime_ext.mcp.progress import Progress, current_listener
 from knime_ext.mcp.questions import NOBODY, Handlers
 from knime_ext.mcp.servers import Server
 from knime_ext.mcp.tap import Tap
-from knime_ext.tools import ToolResult
+from knime_ext.tools import ToolDefinition, ToolResult
 
 __all__ = ["Session"]
 
@@ -57,6 +59,9 @@ class Session:
         self._handlers = handlers
         self._line = open_line(server, EgressPolicy.from_environment() if policy is None else policy, origin)
         self._lock = asyncio.Lock()
+        self._list_lock = asyncio.Lock()
+        self._cached: CachedList | None = None
+        self._handshakes = 0
         self._conversation: Conversation | None = None
         self._retired: list[Conversation] = []
         self._mode = "auto"
@@ -134,18 +139,50 @@ class Session:
     async def list_tools(self, pages: ToolPages) -> None:
         """Reads the whole list of tools into `pages`, which keeps what came before a failure.
 
+        Callers that ask at the same time share one answer, and so do later ones for as long as the server allows it
+        (`ttlMs`) and does not say that the list has changed. The list belongs to this session, thus to one server and
+        its credentials, so that a private list never reaches anybody else.
+
         Raises:
             MCPError: The list could not be read, or not to its end.
         """
-        await self.connect()
+        arrived = anyio.current_time()
+        async with self._list_lock:
+            await self.connect()
+            if self._cached is None or not self._cached.is_good(arrived, self._changes()):
+                changes = self._changes()
+                ttl = await self._read_list(pages)
+                self._cached = CachedList.of(pages, ttl, changes)
+            else:
+                self._cached.fill(pages)
+
+    async def known_tool(self, name: str) -> ToolDefinition | None:
+        """A tool as this session knows it; the server is asked for its list if it has not been before.
+
+        Raises:
+            MCPError: The list could not be read.
+        """
+        if self._cached is None or self._cached.changes != self._changes():
+            await self.list_tools(ToolPages(self.server.uri, self.server.limits))
+        assert self._cached is not None
+        return self._cached.tool(name)
+
+    def _changes(self) -> int:
+        """How often the server has said that its list has changed; a new conversation counts as a change."""
+        return 0 if self._conversation is None else (self._handshakes << 32) + self._conversation.tap.list_changes
+
+    async def _read_list(self, pages: ToolPages) -> float:
+        """Reads every page; gives the seconds for which the server lets the list be kept."""
         attempt = self._attempt("list its tools", self.server.timeouts.list, "list")
+        ttl = float("inf")
         deadline = Deadline(attempt.seconds)
         cursor: str | None = None
         while True:
             page, kept = await self._ask(_page_after(cursor), attempt, repeatable=True, deadline=deadline)
             cursor = pages.add(page, attempt.exchange.problems, kept)
+            ttl = min(ttl, ttl_seconds(page))
             if cursor is None:
-                return
+                return ttl
 
     async def connect(self) -> None:
         """Opens the conversation, unless it is open.
@@ -227,6 +264,7 @@ class Session:
                     self._line.settle(None)
                 raise
         self._mode = "legacy" if conversation.is_legacy else "auto"
+        self._handshakes += 1
         return conversation
 
     async def _enter(self, attempt: Attempt) -> Conversation:

@@ -14,13 +14,15 @@ from typing import Any, Protocol, Self, TypeAlias
 
 import anyio
 from mcp.shared.message import SessionMessage
-from mcp_types import METHOD_NOT_FOUND, ErrorData, JSONRPCError, JSONRPCRequest, JSONRPCResponse
+from mcp_types import METHOD_NOT_FOUND, ErrorData, JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 from mcp_types.version import LATEST_HANDSHAKE_VERSION
 
 from knime_ext.mcp.exchange import Exchange, current_exchange, noting
 from knime_ext.mcp.sieve import sift_page
 
 __all__ = ["ReadStream", "Streams", "Tap", "WriteStream"]
+
+LIST_CHANGED = "notifications/tools/list_changed"
 
 NOTICE_SECONDS = 5.0
 """How long a server may take to accept a message that needs no answer. The SDK sends these one after the other, so
@@ -65,6 +67,7 @@ class Tap:
     Attributes:
         ended: Set as soon as the server's side of the stream is closed.
         noise: How many times something came that is no JSON-RPC message.
+        list_changes: How many times the server has said that its list of tools has changed.
         version: Protocol revision of the session, set once it is agreed on.
     """
 
@@ -75,6 +78,7 @@ class Tap:
         self._waiting: dict[str, tuple[str, Exchange]] = {}
         self.ended = asyncio.Event()
         self.noise = 0
+        self.list_changes = 0
         self.version = LATEST_HANDSHAKE_VERSION
 
     async def __aenter__(self) -> tuple[_TappedReads, _TappedWrites]:
@@ -129,6 +133,8 @@ class Tap:
         if isinstance(item, Exception):
             self.noise += 1
             return item
+        if isinstance(item.message, JSONRPCNotification) and item.message.method == LIST_CHANGED:
+            self.list_changes += 1
         if not isinstance(item.message, JSONRPCResponse | JSONRPCError):
             return item
         self._probe_deadline = float("inf")
