@@ -55,7 +55,7 @@ class KnimeWorld:
         environment = self._environment(around)
 
         def run() -> JSON:
-            result = self.extension.node(node, dict(settings)).execute(list(inputs), environment)
+            result = self.extension.node(node, dict(settings)).execute(list(inputs), environment, batch_size=2)
             return {
                 "outputs": [each_of_group(_output, output) for output in result.outputs],
                 "page": plain_page(result.view_html),

@@ -28,12 +28,14 @@ class Servers:
         odd: A server with a malformed tool between good ones.
         empty: A server without tools.
         dead: Nobody listens there.
+        model: A chat model with OpenAI's API that calls the first tool once and then answers.
     """
 
     orders: str
     odd: str
     empty: str
     dead: str
+    model: str
 
 
 Scenario = Callable[[World, Servers], JSON]
@@ -102,12 +104,14 @@ def ask(
     data: Sequence[Any] = (),
     data_outputs: int = 1,
     canceled: bool = False,
+    model: ChatModelPortObject = MODEL,
     **settings: Any,
 ) -> JSON:
-    """Executes the Agent Prompter with the offline model."""
+    """Executes the Agent Prompter, with the offline model if no other is given."""
     workflows = Workflows()
-    around = Surroundings(data_outputs=data_outputs, run_tool=workflows, canceled=canceled)
-    inputs = [MODEL, tool_table, history, list(data)]
+    credentials = {"my key": ("me", "hunter2")}
+    around = Surroundings(credentials=credentials, data_outputs=data_outputs, run_tool=workflows, canceled=canceled)
+    inputs = [model, tool_table, history, list(data)]
     done = world.execute("AgentPrompter", inputs, around, {"user_message": QUESTION, **settings})
     return {"outcome": done, "calls": workflows.calls}
 
@@ -307,6 +311,16 @@ def agent_ends_at_its_limit(world: World, servers: Servers) -> JSON:
 def agent_without_tools_answers_too(world: World, servers: Servers) -> JSON:
     empty: Sequence[Tool] = ()
     return [ask(world, table({"Tool": tools(*empty)})), ask(world, table({"Tool": tools(None)}))]
+
+
+@scenario
+def agent_asks_a_model_over_http(world: World, servers: Servers) -> JSON:
+    greet = table({"Tool": tools(GREET)})
+    specs = [
+        ChatModelPortObjectSpec(provider="openai", model="m", base_url=servers.model, credential_name=name)
+        for name in ("my key", "gone")
+    ]
+    return [ask(world, greet, model=ChatModelPortObject(spec)) for spec in specs]
 
 
 @scenario

@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from starlette.responses import Response
 
 from knime_ext import extension
+from tests.agent.openai_server import Body, Service, completion, openai_service
 from tests.knime_parity.conftest import Program
 from tests.servers.legacy import ECHO, LegacyServer, serving
 
@@ -23,8 +25,24 @@ SCENARIOS = [name.replace("_", " ") for name in re.findall(r"^@scenario\ndef (\w
 Results = dict[str, Any]
 
 
+def call_then_answer(body: Body) -> Response:
+    """The first tool is called once; what it says is the answer."""
+    last = body["messages"][-1]
+    if last["role"] == "tool":
+        return completion(f"It said: {last['content']}")(body)
+    name = body["tools"][0]["function"]["name"]
+    return completion(calls=[(name, {"configuration": {"who": "Ada"}})])(body)
+
+
 @pytest.fixture(scope="module")
-def servers() -> Iterator[str]:
+def model() -> Iterator[Service]:
+    """A chat model behind OpenAI's API."""
+    with openai_service([call_then_answer]) as service:
+        yield service
+
+
+@pytest.fixture(scope="module")
+def servers(model: Service) -> Iterator[str]:
     """Addresses for the scenarios as JSON: the example's server, odd ones, and one where nobody listens."""
     program = HERE.parent.parent / "examples" / "orders-agent" / "server.py"
     broken: list[Any] = [{"name": "no schema"}, ECHO, {"description": "no name", "inputSchema": {"type": "object"}}]
@@ -40,7 +58,8 @@ def servers() -> Iterator[str]:
             orders = process.stdout.readline().removeprefix("listening on ").strip()
             with socket.create_server(("127.0.0.1", 0)) as free:
                 dead = f"http://127.0.0.1:{free.getsockname()[1]}/mcp"
-            yield json.dumps({"orders": orders, "odd": odd.url, "empty": empty.url, "dead": dead})
+            addresses = {"orders": orders, "odd": odd.url, "empty": empty.url, "dead": dead, "model": model.url}
+            yield json.dumps(addresses)
         finally:
             process.terminate()
 
@@ -88,6 +107,11 @@ def test_the_agent_called_a_server_and_a_workflow_and_answered(runtime: Results)
     answer = bytes.fromhex(messages[-1]["1"][0]["1"]["bytes"]).decode()
     assert "EUR" in answer
     assert "Northwind" in answer
+
+
+def test_the_key_of_a_model_reaches_the_model_and_nothing_else(runtime: Results, model: Service) -> None:
+    assert set(model.keys) == {"Bearer hunter2"}
+    assert "hunter2" not in json.dumps(runtime)
 
 
 def _broken_promises(result: Any) -> list[str]:
