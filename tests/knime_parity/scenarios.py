@@ -168,6 +168,25 @@ def provider_fails_where_nobody_listens(world: World, servers: Servers) -> JSON:
     return world.execute("MCPToolProvider", [], ALONE, {"server_url": servers.dead})
 
 
+@scenario
+def provider_asks_several_servers_and_selects(world: World, servers: Servers) -> JSON:
+    others = [{"server": servers.odd}, {"server": servers.dead}]
+    choice = {"include": "*", "exclude": "shipping*, track*", "prefix": "CUSTOM", "prefix_text": "shop"}
+    settings = {"server_url": servers.orders, "more_servers": others, "tools": choice}
+    return world.execute("MCPToolProvider", [], ALONE, settings)
+
+
+@scenario
+def provider_holds_tools_to_their_pins(world: World, servers: Servers) -> JSON:
+    listed = world.execute("MCPToolProvider", [], ALONE, {"server_url": servers.orders})
+    [pin] = listed["outputs"][1]["cells"]["Pin"]
+    attempts = [{"pins": pin}, {"pins": pin, "include": "nothing*"}, {"pins": "damaged"}]
+    return [
+        world.execute("MCPToolProvider", [], ALONE, {"server_url": servers.orders, "tools": tools})
+        for tools in attempts
+    ]
+
+
 # Chat models
 
 
