@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from knime_ext.mcp.listing import Listing, ServerInfo, ToolProblem
     from knime_ext.mcp.openmetadata import OpenMetadataTool
     from knime_ext.mcp.pool import SessionPool
+    from knime_ext.mcp.progress import Progress, showing_progress
+    from knime_ext.mcp.questions import Answer, Handlers, Question, answer_with_defaults, asking, decline
     from knime_ext.mcp.registry import MCPRegistry
     from knime_ext.mcp.result_files import ResultFiles
     from knime_ext.mcp.rows import fingerprint, tools_from_listing
@@ -44,7 +46,9 @@ __all__ = [
     "AgentDefinition",
     "AgentServer",
     "AgentTool",
+    "Answer",
     "EgressPolicy",
+    "Handlers",
     "Limits",
     "Listing",
     "MCPClient",
@@ -53,6 +57,8 @@ __all__ = [
     "MCPToolCaller",
     "MCPToolset",
     "OpenMetadataTool",
+    "Progress",
+    "Question",
     "ResultFiles",
     "SSEServer",
     "Server",
@@ -68,13 +74,17 @@ __all__ = [
     "ToolParameter",
     "ToolProblem",
     "URLServer",
+    "answer_with_defaults",
+    "asking",
     "create_mcp_tools",
     "create_mcp_tools_for_server",
     "create_mcp_tools_from_agent",
+    "decline",
     "fingerprint",
     "list_servers",
     "read_agent_definition",
     "server_from_uri",
+    "showing_progress",
     "tools_from_listing",
 ]
 
@@ -88,6 +98,8 @@ _HOMES = {
     "listing": ["Listing", "ServerInfo", "ToolProblem"],
     "openmetadata": ["OpenMetadataTool"],
     "pool": ["SessionPool"],
+    "progress": ["Progress", "showing_progress"],
+    "questions": ["Answer", "Handlers", "Question", "answer_with_defaults", "asking", "decline"],
     "registry": ["MCPRegistry"],
     "result_files": ["ResultFiles"],
     "rows": ["fingerprint", "tools_from_listing"],

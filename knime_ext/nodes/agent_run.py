@@ -74,7 +74,7 @@ def run_agent(settings: AgentSettings, ctx: knext.ExecutionContext, inputs: Agen
     columns = settings.columns(inputs.tools.schema, None if inputs.history is None else inputs.history.schema)
     past = _past(inputs.history, columns.conversation, columns.continued_error)
     data = _Tables(settings.data_message_prefix, inputs.data)
-    with ToolHost(ctx) as host:
+    with ToolHost(ctx, changed=settings.mcp.changed_tools, questions=settings.mcp.questions) as host:
         tools = to_langchain_tools(
             tools_in(inputs.tools, columns.tool),
             host,

@@ -7,6 +7,7 @@ from typing import Any
 
 import knime.extension as knext
 
+from knime_ext.nodes.changed_tools import ChangedTools
 from knime_ext.nodes.columns import chosen_column, holds_messages, holds_text, holds_tools
 
 __all__ = ["AgentColumns", "AgentSettings", "ErrorHandling", "IterationLimit"]
@@ -80,6 +81,33 @@ class ErrorSettings:
             knext.OneOf(error_handling, ["COLUMN"]), knext.OneOf(use_existing_error_column, [True]), _WITH_HISTORY
         ),
         knext.Effect.SHOW,
+    )
+
+
+class Questions(knext.EnumParameterOptions):
+    """What a server is answered that asks in the middle of a call."""
+
+    DEFAULTS = ("Use defaults", "A form whose required fields all have defaults is sent with them; else see below.")
+    DECLINE = ("Decline", "Every question is declined, and the tool goes on without the answer or fails.")
+
+
+@knext.parameter_group(label="MCP servers", is_advanced=True)
+class ServerSettings:
+    """How calls of tools of MCP servers behave."""
+
+    changed_tools = knext.EnumParameter(
+        "If a tool has changed",
+        "Before its first call, a tool is compared with what its server says now: description, arguments, result and "
+        "hints. This is what happens if it is not what it was when it was listed.",
+        ChangedTools.FAIL.name,
+        ChangedTools,
+    )
+    questions = knext.EnumParameter(
+        "Questions of servers",
+        "A server may ask the person for input while a tool runs. Nobody sits in front of a node, so questions without "
+        "an answer are declined.",
+        Questions.DEFAULTS.name,
+        Questions,
     )
 
 
@@ -177,6 +205,7 @@ class AgentSettings:
         is_advanced=True,
     )
     errors = ErrorSettings()
+    mcp = ServerSettings()
 
     def columns(self, tools: knext.Schema, history: knext.Schema | None) -> AgentColumns:
         """The columns, found in the connected tables where none is selected.

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import knime.extension as knext
 
 from knime_ext.nodes.category import category
+from knime_ext.nodes.changed_tools import ChangedTools
 from knime_ext.nodes.columns import tool_type
 from knime_ext.nodes.failures import shown_to_the_user
-from knime_ext.nodes.provider_settings import ChangedTools, NamePrefix, OtherServer, TimeLimits, ToolChoice
+from knime_ext.nodes.provider_settings import NamePrefix, OtherServer, TimeLimits, ToolChoice
 from knime_ext.nodes.server_address import check_address
 
 if TYPE_CHECKING:

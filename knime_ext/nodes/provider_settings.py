@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import knime.extension as knext
 
+from knime_ext.nodes.changed_tools import ChangedTools
 from knime_ext.nodes.server_address import check_address
 
-__all__ = ["ChangedTools", "NamePrefix", "OtherServer", "TimeLimits", "ToolChoice"]
+__all__ = ["NamePrefix", "OtherServer", "TimeLimits", "ToolChoice"]
 
 _ADDRESS = (
     "Name of a registered provider (see `knime-mcp config mcp`), or the address of a server, such as "
@@ -23,14 +24,6 @@ class NamePrefix(knext.EnumParameterOptions):
         "The provider's name, or the host of the address, such as `docs_search` for the tool *search* of *docs*.",
     )
     CUSTOM = ("Own text", "A text of your own.")
-
-
-class ChangedTools(knext.EnumParameterOptions):
-    """What happens with a tool that is not what it was."""
-
-    FAIL = ("Fail", "The tool is not used; the node fails, or the model is told, and the message says what changed.")
-    WARN = ("Warn", "The tool is used as it is now, and the node warns.")
-    ACCEPT = ("Accept", "The tool is used as it is now.")
 
 
 @knext.parameter_group(label="Another server")

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Generator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from itertools import count
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
+
+from knime_ext.errors import MCPToolChanged
 
 if TYPE_CHECKING:
     from knime.types.tool import MCPTool, Tool, WorkflowTool
@@ -23,10 +26,18 @@ class ToolHost:
     The embedded runtime has them all and is asked. KNIME runs workflows only; there the sessions with MCP servers are
     opened here, on the first call, and closed with the `with` block. Calls may come from any thread, also side by
     side.
+
+    Args:
+        ctx: The node's context.
+        changed: What happens with a tool that has changed since it was listed: "FAIL", "WARN" or "ACCEPT".
+        questions: How questions of servers are answered: "DEFAULTS" or "DECLINE".
     """
 
-    def __init__(self, ctx: Any) -> None:
+    def __init__(self, ctx: Any, *, changed: str = "FAIL", questions: str = "DEFAULTS") -> None:
         self._ctx = ctx
+        self._changed = changed
+        self._questions = questions
+        self._fraction = 0.0
         self._has_mcp = hasattr(ctx, "_execute_mcp_tool")
         self._workflow_lock = threading.Lock()
         self._caller_lock = threading.Lock()
@@ -55,14 +66,30 @@ class ToolHost:
 
     def _execute_mcp_tool(self, tool: MCPTool, parameters: dict[str, Any]) -> str:
         """Calls a tool of an MCP server and waits for its text."""
-        self._report(tool)
+        number = self._report(tool)
+        tool = self._as_trusted(tool)
+        with self._attended(tool, number):
+            try:
+                return self._call(tool, parameters)
+            except MCPToolChanged as change:
+                return self._call(self._after(change, tool), parameters)
+
+    def _call(self, tool: MCPTool, parameters: dict[str, Any]) -> str:
         if self._has_mcp:
             return self._ctx._execute_mcp_tool(tool, parameters)
         return self._own_caller().text(tool, parameters)
 
     async def _acall_mcp_tool(self, tool: MCPTool, parameters: dict[str, Any]) -> ToolResult:
         """Calls a tool of an MCP server; the result keeps every content block if the host does."""
-        self._report(tool)
+        number = self._report(tool)
+        tool = self._as_trusted(tool)
+        with self._attended(tool, number):
+            try:
+                return await self._acall(tool, parameters)
+            except MCPToolChanged as change:
+                return await self._acall(self._after(change, tool), parameters)
+
+    async def _acall(self, tool: MCPTool, parameters: dict[str, Any]) -> ToolResult:
         rich = getattr(self._ctx, "_acall_mcp_tool", None)
         if rich is not None:
             return await rich(tool, parameters)
@@ -73,10 +100,46 @@ class ToolHost:
 
         return ToolResult.of_text(await call_in_thread(self._ctx._execute_mcp_tool, tool, parameters))
 
-    def _report(self, tool: Tool) -> None:
+    def _as_trusted(self, tool: MCPTool) -> MCPTool:
+        """The tool without its fingerprint where changes do not matter: nothing is compared then."""
+        return replace(tool, fingerprint=None) if self._changed == "ACCEPT" else tool
+
+    def _after(self, change: MCPToolChanged, tool: MCPTool) -> MCPTool:
+        """The tool as it is now, with a warning.
+
+        Raises:
+            MCPToolChanged: Changed tools must not be called.
+        """
+        if self._changed != "WARN":
+            raise change
+        self._ctx.set_warning(str(change))
+        return replace(tool, fingerprint=None)
+
+    @contextmanager
+    def _attended(self, tool: MCPTool, number: int) -> Generator[None]:
+        """Shows the progress that the server reports and answers its questions."""
+        from knime_ext.mcp import Handlers, Progress, answer_with_defaults, asking, decline, showing_progress
+
+        def show(progress: Progress) -> None:
+            share = progress.fraction or 0.0
+            begin, end = number / (number + 2), (number + 1) / (number + 3)
+            text = f"call {number}: {tool.name}" + (f": {progress.message}" if progress.message else "")
+            self._show(begin + share * (end - begin), text)
+
+        elicit = answer_with_defaults if self._questions == "DEFAULTS" else decline
+        with showing_progress(show), asking(Handlers(elicit=elicit)):
+            yield
+
+    def _report(self, tool: Tool) -> int:
         """Shows which tool runs. How many calls will follow is unknown, so the bar slows down towards its end."""
         number = next(self._numbers)
-        self._ctx.set_progress(number / (number + 2), f"call {number}: {tool.name}")
+        self._show(number / (number + 2), f"call {number}: {tool.name}")
+        return number
+
+    def _show(self, fraction: float, text: str) -> None:
+        """Sets the node's progress bar, which never goes back, whichever of several calls speaks."""
+        self._fraction = max(self._fraction, fraction)
+        self._ctx.set_progress(self._fraction, text)
 
     def _own_caller(self) -> MCPToolCaller:
         from knime_ext.mcp import MCPToolCaller

@@ -3,18 +3,22 @@
 # What a host offers beyond KNIME's public interface begins with an underscore, as KNIME's own does.
 
 import asyncio
+import json
+import sys
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from knime.types.tool import MCPTool
-from knime_ext.errors import ToolFailed
+from knime_ext.errors import MCPToolChanged, ToolFailed
+from knime_ext.mcp import MCPToolCaller, StdioServer, StreamableHTTPServer, tools_from_listing
 from knime_ext.nodes.tool_host import ToolHost
 from knime_ext.tools import ToolResult
 from tests.nodes.agent_bench import workflow_tool
-from tests.servers.legacy import JSON, LegacyServer, serving, text_result
+from tests.servers.legacy import ECHO, JSON, LegacyServer, serving, text_result
 
 
 class KnimeContext:
@@ -22,7 +26,11 @@ class KnimeContext:
 
     def __init__(self, run: Callable[[], None] = lambda: None) -> None:
         self.progress: list[tuple[float, str | None]] = []
+        self.warnings: list[str] = []
         self.run = run
+
+    def set_warning(self, message: str) -> None:
+        self.warnings.append(message)
 
     def set_progress(self, progress: float, message: str | None = None) -> None:
         self.progress.append((progress, message))
@@ -117,3 +125,69 @@ def test_each_call_shows_as_progress() -> None:
     fractions = [fraction for fraction, _ in context.progress]
     assert fractions == sorted(fractions)
     assert fractions[-1] < 1
+
+
+def listed_echo(server: LegacyServer) -> MCPTool:
+    with MCPToolCaller() as caller:
+        [listing] = caller.list_tools([StreamableHTTPServer(server.url)])
+    [tool] = tools_from_listing(listing)
+    return tool
+
+
+def test_a_tool_that_has_changed_is_not_called_unless_the_node_says_otherwise() -> None:
+    with serving(LegacyServer()) as server:
+        tool = listed_echo(server)
+        server.tools = [ECHO | {"description": "Sends the text to somebody else."}]
+        context = KnimeContext()
+        with ToolHost(context) as strict:
+            with pytest.raises(MCPToolChanged):
+                strict._execute_mcp_tool(tool, {"text": "a"})
+            with pytest.raises(MCPToolChanged):
+                asyncio.run(strict._acall_mcp_tool(tool, {"text": "a"}))
+        assert (server.calls(), context.warnings) == (0, [])
+        with ToolHost(context, changed="WARN") as warning:
+            assert warning._execute_mcp_tool(tool, {"text": "b"}) == "b"
+            assert asyncio.run(warning._acall_mcp_tool(tool, {"text": "c"})).text == "c"
+        assert all("has changed since it was listed (description)" in text for text in context.warnings)
+        context.warnings.clear()
+        with ToolHost(context, changed="ACCEPT") as accepting:
+            assert accepting._execute_mcp_tool(tool, {"text": "d"}) == "d"
+        assert context.warnings == []
+
+
+def test_progress_of_a_call_moves_the_bar_between_this_call_and_the_next() -> None:
+    program = str(Path(__file__).parents[1] / "servers" / "mcpserver.py")
+    providers = {"toolbox": StdioServer("toolbox", sys.executable, (program, "stdio"))}
+    context = KnimeContext()
+    tool = MCPTool(name="count_to", description="", parameter_schema={}, server_uri="stdio:toolbox")
+    with MCPToolCaller(providers) as caller:
+
+        class Context(KnimeContext):
+            async def _acall_mcp_tool(self, tool: MCPTool, parameters: dict[str, Any]) -> ToolResult:
+                return await caller.acall(tool, parameters)
+
+        context = Context()
+        with ToolHost(context) as host:
+            assert asyncio.run(host._acall_mcp_tool(tool, {"number": 4})).text == "counted to 4"
+    fractions = [fraction for fraction, _ in context.progress]
+    assert len(fractions) == 5
+    assert fractions == sorted(fractions)
+    assert 1 / 3 < fractions[-1] < 2 / 4
+
+
+def test_questions_of_servers_are_answered_with_defaults_or_declined_as_the_node_says() -> None:
+    program = str(Path(__file__).parents[1] / "servers" / "curious.py")
+    providers = {"curious": StdioServer("curious", sys.executable, (program,))}
+    tool = MCPTool(name="elicit", description="", parameter_schema={}, server_uri="stdio:curious")
+    schema = {"type": "object", "properties": {"name": {"type": "string", "default": "Ann"}}}
+    question = {"message": "Who?", "requestedSchema": schema}
+    with MCPToolCaller(providers) as caller:
+
+        class Context(KnimeContext):
+            def _execute_mcp_tool(self, tool: MCPTool, parameters: dict[str, Any]) -> str:
+                return caller.text(tool, parameters)
+
+        with ToolHost(Context()) as host:
+            assert json.loads(host._execute_mcp_tool(tool, question))["content"] == {"name": "Ann"}
+        with ToolHost(Context(), questions="DECLINE") as host:
+            assert json.loads(host._execute_mcp_tool(tool, question)) == {"action": "decline"}
