@@ -373,3 +373,25 @@ def test_no_token_and_no_code_is_in_an_error_a_log_or_a_repr(caplog: pytest.LogC
         everything = "\n".join(texts)
         assert len(server.issuer.secrets) >= 5
         assert [secret for secret in server.issuer.secrets if secret in everything] == []
+
+
+class SlowPerson(ObligingPerson):
+    """Takes longer than a server of the era before 2026 may take to answer the question for its era."""
+
+    async def authorize(self, url: str) -> str:
+        before = self.asked
+        deadline = asyncio.get_running_loop().time() + 20
+        while self.asked - before < 60:
+            assert asyncio.get_running_loop().time() < deadline
+            await asyncio.sleep(0.1)
+            self.asked += 1
+        return await super().authorize(url)
+
+    asked = 0
+
+
+def test_a_person_may_take_longer_than_the_server_may() -> None:
+    with protected() as server:
+        server.modern = True
+        assert with_session(server, OAuth(person=SlowPerson(), store=MemoryStore()), whoami) == "somebody"
+        assert server.issuer.events.count("authorize") == 1 and server.sessions == []

@@ -179,11 +179,15 @@ class AuthorizationServer:
         )
 
 
+_MODERN: JSON = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
+
+
 @dataclass
 class ProtectedServer:
-    """An MCP server of the era before 2026 that wants a token with every request.
+    """An MCP server that wants a token with every request.
 
     Attributes:
+        modern: True for one of the era since 2026 alone, else it is of the era before, with sessions.
         issuer: Who gives the tokens out.
         rights: Tool to the scope that it needs.
         sessions: Sessions that were begun.
@@ -191,6 +195,7 @@ class ProtectedServer:
     """
 
     issuer: AuthorizationServer
+    modern: bool = False
     rights: dict[str, str] = field(default_factory=dict[str, str])
     sessions: list[str] = field(default_factory=list[str])
     calls: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
@@ -230,7 +235,9 @@ class ProtectedServer:
 
     def _answer(self, message: JSON, token: str) -> JSON:
         match message["method"]:
-            case "initialize":
+            case "server/discover" if self.modern:
+                return {"result": {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}, **_MODERN}}
+            case "initialize" if not self.modern:
                 self.sessions.append(uuid.uuid4().hex)
                 version = message["params"]["protocolVersion"]
                 info = {"name": "protected", "version": "1"}
@@ -241,7 +248,8 @@ class ProtectedServer:
             case "tools/call" if message["params"]["name"] == "leak":
                 return {"error": {"code": -32000, "message": f"failed with Authorization: Bearer {token}"}}
             case "tools/call":
-                return {"result": {"content": [{"type": "text", "text": "somebody"}]}}
+                result: JSON = {"content": [{"type": "text", "text": "somebody"}]}
+                return {"result": result | (_MODERN if self.modern else {})}
             case _:
                 return {"error": {"code": -32601, "message": "no such method"}}
 

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from knime_ext.mcp.auth.flows import account_of, sign_in_flow
+from knime_ext.mcp.auth.login import AccountState, account_state, sign_in, sign_out
 from knime_ext.mcp.auth.loopback import LoopbackPerson
 from knime_ext.mcp.auth.stores import FileStore, KeyringStore, MemoryStore, system_store
 
 __all__ = [
+    "AccountState",
     "FileStore",
     "KeyringStore",
     "LoopbackPerson",
     "MemoryStore",
     "account_of",
+    "account_state",
+    "sign_in",
     "sign_in_flow",
+    "sign_out",
     "system_store",
 ]
