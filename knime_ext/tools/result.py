@@ -15,7 +15,7 @@ __all__ = ["ToolResult"]
 
 def _resource_line(given: Any) -> str:
     # Servers send what they like: something that is no object has neither text nor address.
-    resource = cast("Mapping[str, Any]", given) if isinstance(given, Mapping) else {}
+    resource: Mapping[str, Any] = cast("Any", given) if isinstance(given, Mapping) else {}
     if isinstance(resource.get("text"), str):
         return resource["text"]
     kind = resource.get("mimeType") or "binary"
