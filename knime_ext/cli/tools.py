@@ -100,6 +100,26 @@ def export_tools(
         print(f"{counted(len(tools), 'tool')} written to {file}")
 
 
+@app.command("diff")
+def diff_tools(
+    ctx: typer.Context,
+    file: Annotated[Path, typer.Argument(metavar="FILE.arrow", help="A table of tools: an export, or a run's output.")],
+    column: Annotated[
+        str | None, typer.Option("--column", help="Name of the column; the first column of tools if not given.")
+    ] = None,
+) -> None:
+    """Show what has changed about the tools in a file since they were listed. Exit code 1 if something has."""
+    with ends_well(ctx.obj):
+        from knime_ext.cli.tool_diff import print_comparisons, read_mcp_tools
+        from knime_ext.mcp import MCPToolCaller
+
+        tools = read_mcp_tools(file, column)
+        with MCPToolCaller() as caller:
+            comparisons = caller.compare(tools)
+        if not print_comparisons(comparisons):
+            raise typer.Exit(1)
+
+
 def _listing(caller: MCPToolCaller, url: str, timeout: float) -> Listing:
     """The server's tools; what is wrong with single ones goes to the error output."""
     from knime_ext.errors import MCPConnectionError

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
         create_mcp_tools_from_agent,
     )
     from knime_ext.mcp.client import MCPClient
+    from knime_ext.mcp.comparison import ToolComparison
+    from knime_ext.mcp.drift import FieldChange
     from knime_ext.mcp.egress import EgressPolicy
     from knime_ext.mcp.execution import MCPToolCaller
     from knime_ext.mcp.facade import MCPFacade
@@ -48,6 +50,7 @@ __all__ = [
     "AgentTool",
     "Answer",
     "EgressPolicy",
+    "FieldChange",
     "Handlers",
     "Limits",
     "Listing",
@@ -69,6 +72,7 @@ __all__ = [
     "StreamableHTTPServer",
     "Timeouts",
     "ToolCallResult",
+    "ToolComparison",
     "ToolConfig",
     "ToolInfo",
     "ToolParameter",
@@ -92,6 +96,8 @@ _HOMES = {
     "agent_definition": ["AgentDefinition", "AgentServer", "AgentTool", "read_agent_definition"],
     "agent_tools": ["create_mcp_tools", "create_mcp_tools_for_server", "create_mcp_tools_from_agent"],
     "client": ["MCPClient"],
+    "comparison": ["ToolComparison"],
+    "drift": ["FieldChange"],
     "egress": ["EgressPolicy"],
     "execution": ["MCPToolCaller"],
     "facade": ["MCPFacade"],

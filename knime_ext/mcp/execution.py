@@ -14,6 +14,7 @@ from knime.types.tool import MCPTool
 from knime_ext.bridge import Bridge, shared_bridge
 from knime_ext.errors import ConfigurationError, MCPToolChanged, MCPToolNotFoundError, ToolFailed
 from knime_ext.mcp.calls import is_repeatable
+from knime_ext.mcp.comparison import ToolComparison, compare_tools
 from knime_ext.mcp.drift import changes_since, has_changed
 from knime_ext.mcp.egress import EgressPolicy
 from knime_ext.mcp.listing import Listing
@@ -116,6 +117,11 @@ class MCPToolCaller:
         """Lists the tools of several servers at the same time, in the order given; failures are data."""
         ready = self._ready()
         return ready.bridge.run(list_servers(servers, ready.pool))
+
+    def compare(self, tools: Sequence[MCPTool]) -> list[ToolComparison]:
+        """Compares tools in rows with what their servers say now, in the order given; failures are data."""
+        ready = self._ready()
+        return ready.bridge.run(compare_tools(tools, lambda tool: ready.pool.session(self._server(tool), "row")))
 
     def _ready(self) -> _Open:
         with self._lock:
