@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from knime_ext import __version__
-from knime_ext.cli import demo, run, tools
+from knime_ext.cli import demo, export, run, tools
 
 __all__ = ["app", "main"]
 
@@ -23,6 +23,7 @@ app = typer.Typer(
 )
 app.command("demo")(demo.demo)
 app.command("run")(run.run)
+app.command("export")(export.export)
 app.add_typer(tools.app, name="tools")
 
 

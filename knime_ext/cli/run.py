@@ -18,7 +18,12 @@ __all__ = ["run"]
 
 def run(
     ctx: typer.Context,
-    workflow: Annotated[Path, typer.Argument(metavar="WORKFLOW.json", help="The workflow document.")],
+    workflow: Annotated[
+        Path,
+        typer.Argument(
+            metavar="WORKFLOW", help="The workflow document, or a workflow of KNIME: a .knwf file or a folder."
+        ),
+    ],
     settings: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="NODE.PARAM=VALUE", help="Change a setting of a node, for this run only."),

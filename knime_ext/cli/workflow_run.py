@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,13 +16,15 @@ from knime_ext.cli.conversation import print_conversation
 from knime_ext.cli.conversation_cells import messages_in, tool_kinds
 from knime_ext.cli.progress import watched
 from knime_ext.cli.terminal import console, counted
-from knime_ext.runtime import load_workflow, run_workflow
+from knime_ext.runtime import NodeRegistry, load_workflow, run_workflow
+from knime_ext.runtime.knime_workflow import is_knime_workflow, opened_knime_workflow
 from knime_ext.runtime.readable_cells import csv_columns
 
 if TYPE_CHECKING:
     from knime_ext.runtime import RunResult, Workflow
     from knime_ext.runtime.knext.contexts import Credential
     from knime_ext.runtime.knext.table import Table
+    from knime_ext.runtime.knime_workflow import OpenedWorkflow
 
 __all__ = ["run_and_print"]
 
@@ -37,7 +40,7 @@ def run_and_print(
     """Runs a workflow and prints what came of it.
 
     Args:
-        path: The workflow document.
+        path: The workflow document, or a workflow in KNIME's own format.
         settings: "node.param" to value; texts are converted to the parameter's type.
         out: Folder for the results; None keeps nothing.
         credentials: Credentials by name.
@@ -46,12 +49,32 @@ def run_and_print(
         KnimeExtError: The workflow cannot run, or a node failed.
         KeyboardInterrupt: The user stopped it; everything has ended by then.
     """
-    workflow = load_workflow(path)
-    base_dir = path.resolve().parent
-    with watched() as show:
-        result = run_workflow(
-            workflow, out=out, base_dir=base_dir, settings=settings, events=show, credentials=credentials or {}
-        )
+    with ExitStack() as stack:
+        if not is_knime_workflow(path):
+            workflow, base_dir, opened = load_workflow(path), path.resolve().parent, None
+        else:
+            opened = stack.enter_context(opened_knime_workflow(path, NodeRegistry.load()))
+            workflow, base_dir = opened.workflow, opened.base_dir
+        with watched() as show:
+            result = run_workflow(
+                workflow, out=out, base_dir=base_dir, settings=settings, events=show, credentials=credentials or {}
+            )
+        if opened is not None:
+            _keep_written_files(opened, out)
+    _print_result(workflow, result)
+    _print_files(result, out)
+
+
+def _keep_written_files(opened: OpenedWorkflow, out: Path | None) -> None:
+    """A .knwf file runs out of a temporary folder: what its nodes wrote there goes along with the results."""
+    if out is not None:
+        opened.keep_written_files(out / "data")
+    elif opened.temporary and (lost := opened.written_files()):
+        names = ", ".join(map(str, lost))
+        print(f"The workflow wrote {names} beside itself; give --out DIR to keep it.", file=sys.stderr)
+
+
+def _print_result(workflow: Workflow, result: RunResult) -> None:
     for node in workflow.nodes:
         if node.factory == _AGENT:
             _print_agent(workflow, result, node.id)
@@ -60,7 +83,6 @@ def run_and_print(
             _print_table(name, table)
     if result.message is not None:
         print(f"Message: {result.message}")
-    _print_files(result, out)
 
 
 def _print_agent(workflow: Workflow, result: RunResult, agent: str) -> None:
