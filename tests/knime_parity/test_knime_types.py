@@ -66,3 +66,9 @@ def test_knimes_own_nodes_find_their_older_columns(answers: dict[str, Any]) -> N
 def test_a_process_without_the_extension_reads_tools_too(in_knime: Program) -> None:
     answers = in_knime("examine_script.py")
     assert answers == {"knime's first": True, "type": "Tool", "cells": ["MCPTool", "NoneType"], "is ours": True}
+
+
+def test_without_the_java_side_the_nodes_say_what_to_install(in_knime: Program) -> None:
+    tools = "KNIME has no column type for tools here; install the Java part of this extension, which brings it along."
+    messages = "KNIME has no column type for messages here; install KNIME's AI extension, which brings it along."
+    assert in_knime("examine_bare.py") == {"MCPToolProvider": tools, "ConvertTools": tools, "AgentPrompter": messages}
