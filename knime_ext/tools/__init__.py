@@ -4,6 +4,7 @@ from knime_ext.tools.approval_policy import ApprovalPolicy, Decision
 from knime_ext.tools.codec import DecodedTools, decode_tools, encode_tools
 from knime_ext.tools.combined import CombinedToolset
 from knime_ext.tools.definition import JSON, ToolDefinition
+from knime_ext.tools.dialects import ConvertedSchema, Dialect, convert_schema
 from knime_ext.tools.long_results import MAX_RESULT_CHARS, READ_MORE, ResultShelf, read_more, shelved_text
 from knime_ext.tools.model_text import definition_for_model, schema_for_model, text_for_model
 from knime_ext.tools.names import NameMap, safe_name
@@ -18,8 +19,10 @@ __all__ = [
     "READ_MORE",
     "ApprovalPolicy",
     "CombinedToolset",
+    "ConvertedSchema",
     "Decision",
     "DecodedTools",
+    "Dialect",
     "NameMap",
     "NamePatterns",
     "ResultShelf",
@@ -28,6 +31,7 @@ __all__ = [
     "ToolSelection",
     "Toolset",
     "check_arguments",
+    "convert_schema",
     "decode_tools",
     "definition_for_model",
     "encode_tools",
