@@ -53,5 +53,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.path.append(str(ROOT))
+    sys.path[:0] = [str(ROOT), str(ROOT / "types")]  # this folder, whatever is installed
     main()

@@ -101,5 +101,5 @@ def main(order: str) -> None:
 
 
 if __name__ == "__main__":
-    sys.path.append(str(ROOT))
+    sys.path[:0] = [str(ROOT), str(ROOT / "types")]  # this folder, whatever is installed
     main(sys.argv[1])

@@ -50,5 +50,5 @@ def main(world_name: str) -> None:
 
 
 if __name__ == "__main__":
-    sys.path.append(str(ROOT))
+    sys.path[:0] = [str(ROOT), str(ROOT / "types")]  # this folder, whatever is installed
     main(sys.argv[1])

@@ -10,6 +10,7 @@ from knime_ext import extension
 from tests.knime_parity.conftest import Program
 
 ROOT = Path(__file__).parent.parent.parent
+pytestmark = pytest.mark.xdist_group("knime parity")  # what the programs found is used by all
 
 
 @pytest.fixture(scope="module", params=["knime-first", "ours-first"])

@@ -23,6 +23,7 @@ SOURCE = (HERE / "scenarios.py").read_text(encoding="utf-8")
 SCENARIOS = [name.replace("_", " ") for name in re.findall(r"^@scenario\ndef (\w+)", SOURCE, re.MULTILINE)]
 
 Results = dict[str, Any]
+pytestmark = pytest.mark.xdist_group("knime parity")  # what the programs found is used by all
 
 
 def call_then_answer(body: Body) -> Response:
