@@ -91,7 +91,7 @@ class MCPToolProvider:
         """Asks the servers and writes their tools."""
         from knime_ext.mcp import Timeouts
         from knime_ext.nodes.cells import tool_table
-        from knime_ext.nodes.server_listing import ask_servers, warning_about
+        from knime_ext.nodes.server_listing import ask_servers, share_with_other_processes, warning_about
         from knime_ext.nodes.server_table import server_table
 
         timeouts = Timeouts(connect=self.time_limits.connect, list=self.time_limits.listing)
@@ -99,6 +99,8 @@ class MCPToolProvider:
             providers = getattr(ctx, "_mcp_providers", None)
             answers = ask_servers(self._servers(), providers, timeouts, ctx.is_canceled)
             written, changes = self._select(answers)
+            if not hasattr(ctx, "_execute_mcp_tool"):
+                share_with_other_processes(answers)
         warnings = [warning_about(answers), changes]
         if any(warnings):
             ctx.set_warning(" ".join(filter(None, warnings)))

@@ -11,9 +11,10 @@ from knime_ext.agent.cancellation import Cancelled, unless_cancelled
 from knime_ext.bridge import shared_bridge
 from knime_ext.errors import MCPConnectionError, MCPError
 from knime_ext.mcp import Listing, Server, SessionPool, Timeouts, list_servers, tools_from_listing
+from knime_ext.mcp.listed import save_listed
 from knime_ext.mcp.server_choice import ServerChoice, choose_server
 
-__all__ = ["Answer", "ask_servers", "warning_about"]
+__all__ = ["Answer", "ask_servers", "share_with_other_processes", "warning_about"]
 
 _SHOWN_PROBLEMS = 3
 
@@ -77,6 +78,11 @@ def ask_servers(
         )
         for name, choice, listing in zip(named, choices, listings, strict=True)
     ]
+
+
+def share_with_other_processes(answers: Sequence[Answer]) -> None:
+    """Lets the nodes that call these tools know that the user has chosen the servers: KNIME runs them elsewhere."""
+    save_listed(answer.listing.server.uri for answer in answers if answer.provider is None and answer.tools)
 
 
 def _choice(name: str, providers: Mapping[str, Server] | None, timeouts: Timeouts) -> ServerChoice:

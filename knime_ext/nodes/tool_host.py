@@ -143,8 +143,10 @@ class ToolHost:
 
     def _own_caller(self) -> MCPToolCaller:
         from knime_ext.mcp import MCPToolCaller
+        from knime_ext.mcp.listed import recall_listed
 
         with self._caller_lock:
             if self._caller is None:
+                recall_listed()
                 self._caller = self._stack.enter_context(MCPToolCaller())
             return self._caller

@@ -13,9 +13,13 @@ from typing import Any
 import pytest
 
 from knime.types.tool import MCPTool
-from knime_ext.errors import MCPToolChanged, ToolFailed
+from knime_ext.errors import EgressDenied, MCPToolChanged, ToolFailed
+from knime_ext.extension import MCPToolProvider
 from knime_ext.mcp import MCPToolCaller, StdioServer, StreamableHTTPServer, tools_from_listing
+from knime_ext.mcp.listed import forget_listed
 from knime_ext.nodes.tool_host import ToolHost
+from knime_ext.runtime.knext.contexts import ExecutionContext
+from knime_ext.runtime.knext.settings import set_parameters
 from knime_ext.tools import ToolResult
 from tests.nodes.agent_bench import workflow_tool
 from tests.servers.legacy import ECHO, JSON, LegacyServer, serving, text_result
@@ -191,3 +195,21 @@ def test_questions_of_servers_are_answered_with_defaults_or_declined_as_the_node
             assert json.loads(host._execute_mcp_tool(tool, question))["content"] == {"name": "Ann"}
         with ToolHost(Context(), questions="DECLINE") as host:
             assert json.loads(host._execute_mcp_tool(tool, question)) == {"action": "decline"}
+
+
+def test_in_knime_what_one_process_has_listed_another_may_call_and_nothing_else(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("KNIME_MCP_ALLOW")
+    with serving(LegacyServer()) as server:
+        node = MCPToolProvider()
+        set_parameters(node, {"server_url": server.url})
+        node.execute(ExecutionContext())
+        forget_listed()  # the next node runs in a process of its own
+        with ToolHost(KnimeContext()) as host:
+            assert host._execute_mcp_tool(echo(server.url), {"text": "a"}) == "a"
+            with pytest.raises(EgressDenied):
+                host._execute_mcp_tool(echo(server.url.replace("/mcp", "/other")), {"text": "a"})
+    saved = (home / "listed-servers").read_text("utf-8")
+    assert "127.0.0.1" not in saved
+    assert (home / "listed-servers").stat().st_mode & 0o777 == 0o600
