@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from knime_ext import __version__
-from knime_ext.cli import demo, export, run, tools
+from knime_ext.cli import auth, config, demo, export, run, tools
 
 __all__ = ["app", "main"]
 
@@ -25,6 +25,8 @@ app.command("demo")(demo.demo)
 app.command("run")(run.run)
 app.command("export")(export.export)
 app.add_typer(tools.app, name="tools")
+app.add_typer(config.app, name="config")
+app.add_typer(auth.app, name="auth")
 
 
 def _print_version(wanted: bool) -> None:

@@ -31,7 +31,7 @@ def resolved(text: str, environment: Mapping[str, str], where: str) -> str:
 
     def value(match: re.Match[str]) -> str:
         if match["escaped"]:
-            return ""
+            return "$"
         found = environment.get(match["name"]) or match["default"]
         if found is None and match["name"] not in environment:
             raise ConfigurationError(

@@ -35,6 +35,7 @@ __all__ = [
     "Providers",
     "load_providers",
     "parse_provider",
+    "provider_entry",
     "providers_path",
     "remove_provider",
     "save_provider",
@@ -85,13 +86,20 @@ class Providers(Mapping[str, Provider]):
         Raises:
             ConfigurationError: There is no provider of that name, it is switched off, or a variable is not set.
         """
-        provider = self._providers.get(name)
-        if provider is None:
+        self.check(name)
+        return self._providers[name].server(environment)
+
+    def check(self, name: str) -> None:
+        """Refuses a name that no provider has.
+
+        Raises:
+            ConfigurationError: There is no provider of that name; the message names the nearest.
+        """
+        if name not in self._providers:
             near = difflib.get_close_matches(name, self._providers, n=1)
             known = ", ".join(map(repr, self._providers)) or "none"
             hint = f"did you mean {near[0]!r}?" if near else f"known are {known}; `knime-mcp config mcp` registers one"
             raise ConfigurationError(f"no provider {name!r} is registered; {hint}")
-        return provider.server(environment)
 
     @property
     def servers(self) -> ProviderServers:
@@ -147,7 +155,7 @@ def save_providers(providers: Mapping[str, Provider], path: Path | str | None = 
     """
     file = YamlFile(providers_path() if path is None else Path(path), "", SECTION)
     for name, provider in providers.items():
-        file = file.with_entry(name, _entry(provider))
+        file = file.with_entry(name, provider_entry(provider))
     write_private(file.path, file.text)
 
 
@@ -159,7 +167,7 @@ def save_provider(provider: Provider, path: Path | str | None = None) -> None:
     """
     file = YamlFile.read(providers_path() if path is None else Path(path), SECTION)
     _parsed(file)
-    changed = file.with_entry(provider.name, _entry(provider))
+    changed = file.with_entry(provider.name, provider_entry(provider))
     _parsed(changed)
     write_private(changed.path, changed.text)
 
@@ -208,7 +216,8 @@ def _parsed(file: YamlFile) -> Providers:
             found.append(_ADAPTER.validate_python({**cast("dict[str, Any]", entry), "name": name}))
         except ValidationError as error:
             fault = _first(error)
-            raise file.fault(file.line((*place, *fault["loc"], _tag(fault))), _said(name, fault)) from None
+            step = (_tag(fault),) if fault["type"].startswith("union_tag") else ()
+            raise file.fault(file.line((*place, *fault["loc"], *step)), _said(name, fault)) from None
     return Providers(found)
 
 
@@ -267,7 +276,7 @@ def _models() -> tuple[type[Any], ...]:
     return tuple(vars(models)[name] for name in models.__all__ if isinstance(vars(models)[name], type))
 
 
-def _entry(provider: Provider) -> dict[str, Any]:
+def provider_entry(provider: Provider) -> dict[str, Any]:
     """What the file says about a provider: what differs from the defaults, secrets as the operator wrote them."""
     fields = provider.model_dump(exclude_defaults=True, exclude={"name"})
     auth = getattr(provider, "auth", None)
