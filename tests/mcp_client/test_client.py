@@ -7,6 +7,7 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from enum import Enum
+from pathlib import Path
 
 import psutil
 import pytest
@@ -19,7 +20,15 @@ from knime_ext.errors import (
     MCPToolExecutionError,
     MCPToolNotFoundError,
 )
-from knime_ext.mcp import MCPClient, OpenMetadataTool, StdioServer, StreamableHTTPServer, ToolParameter
+from knime_ext.mcp import (
+    MCPClient,
+    OpenMetadataTool,
+    ResultFiles,
+    StdioServer,
+    StreamableHTTPServer,
+    ToolParameter,
+)
+from knime_ext.tools import ApprovalPolicy
 from tests.servers.legacy import LegacyServer, serving
 from tests.servers.openmetadata import TOOLS, OpenMetadataServer
 from tests.servers.process import HERE, free_port
@@ -270,3 +279,18 @@ def test_policies_wrap_the_tools(toolbox: str):
         assert client.call_tool("my_add", {"a": 1, "b": 2}).data == {"result": 3}
         with pytest.raises(MCPToolNotFoundError):
             client.call_tool("greet", {"name": "x"})
+
+
+def test_long_results_are_read_on_and_denied_tools_hidden_through_a_client(toolbox: str, tmp_path: Path):
+    policy = ApprovalPolicy(rules={"flood": "allow", "die": "deny"})
+    shelf = ResultFiles(tmp_path)
+    with MCPClient(toolbox, wrap=lambda tools: tools.governed_by(policy).shelved(shelf, 100)) as client:
+        execute = client.create_tool_executor()
+        names = [tool["function"]["name"] for tool in client.as_openai_tools()]
+        assert "die" not in names and names[-1] == "read_more"
+        text = execute("flood", {"size": 150})["result"]
+        assert text.startswith("x" * 100 + "\n\n[Characters 0 to 100 of 150.")
+        (file,) = tmp_path.iterdir()
+        rest = execute("read_more", {"handle": file.stem, "offset": 100})["result"]
+        assert rest.startswith("x" * 50 + "\n\n[Characters 100 to 150: the end")
+        assert "needs a person's approval" in execute("greet", {"name": "Ada"})["error"]
