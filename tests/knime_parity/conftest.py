@@ -39,13 +39,14 @@ def _missing() -> str | None:
     return None if PYTHON.is_file() else f"there is no Python at {str(PYTHON)!r}; run `make knime`"
 
 
-def run(python: str | Path, program: str, *arguments: str, given: str = "") -> Any:
-    """The JSON that a program of this folder prints."""
+def run(python: str | Path, home: Path, program: str, *arguments: str, given: str = "") -> Any:
+    """The JSON that a program of this folder prints, with an operator's folder of its own and no other permissions."""
+    variables = {name: value for name, value in os.environ.items() if not name.startswith("KNIME_MCP_")}
     done = subprocess.run(
         [str(python), str(HERE / program), *arguments],
         input=given,
         cwd=ROOT,
-        env={**os.environ, "KNIME_HARNESS": str(HARNESS), "PYTHONPATH": ""},
+        env={**variables, "KNIME_HARNESS": str(HARNESS), "KNIME_MCP_HOME": str(home), "PYTHONPATH": ""},
         capture_output=True,
         text=True,
         encoding="utf-8",
@@ -57,15 +58,15 @@ def run(python: str | Path, program: str, *arguments: str, given: str = "") -> A
 
 
 @pytest.fixture(scope="session")
-def in_knime() -> Program:
+def in_knime(tmp_path_factory: pytest.TempPathFactory) -> Program:
     """Runs a program under KNIME's own code; the test is skipped where that is not there."""
     reason = _missing()
     if reason is not None:
         pytest.skip(reason)
-    return partial(run, PYTHON)
+    return partial(run, PYTHON, tmp_path_factory.mktemp("knime"))
 
 
 @pytest.fixture(scope="session")
-def in_runtime() -> Program:
+def in_runtime(tmp_path_factory: pytest.TempPathFactory) -> Program:
     """Runs a program with this Python, where `knime.extension` is the look-alike."""
-    return partial(run, sys.executable)
+    return partial(run, sys.executable, tmp_path_factory.mktemp("runtime"))
