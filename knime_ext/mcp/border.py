@@ -29,6 +29,7 @@ from knime_ext.mcp.egress_gate import AddressRefused
 from knime_ext.mcp.exchange import Exchange
 from knime_ext.mcp.foreign_text import name_of, quotable, secrets_of
 from knime_ext.mcp.loss import is_broken_stream, refuses_session
+from knime_ext.mcp.scrubbing import betrays
 from knime_ext.mcp.servers import Server, StdioServer
 from knime_ext.mcp.stdio import ChildNotes
 
@@ -76,7 +77,9 @@ def border(attempt: Attempt) -> Generator[None]:
     except KnimeExtError:
         raise
     except Exception as error:
-        raise _explain(_innermost(error), attempt) from error
+        explained = _explain(_innermost(error), attempt)
+        # What stands behind an error is printed with its traceback.
+        raise explained from (None if betrays(error, attempt.server) else error)
 
 
 def _innermost(error: Exception) -> Exception:

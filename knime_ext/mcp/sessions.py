@@ -12,7 +12,7 @@ from mcp import MCPError as WireError
 from mcp.client import Client
 from mcp_types import METHOD_NOT_FOUND
 
-from knime_ext.errors import MCPConnectionError
+from knime_ext.errors import MCPConnectionError, MCPError
 from knime_ext.mcp.border import Attempt, border
 from knime_ext.mcp.cached_list import CachedList, ttl_seconds
 from knime_ext.mcp.calls import call_tool
@@ -27,6 +27,7 @@ from knime_ext.mcp.loss import Loss, loss_of
 from knime_ext.mcp.pages import ToolPages
 from knime_ext.mcp.progress import Progress, current_listener
 from knime_ext.mcp.questions import NOBODY, Handlers
+from knime_ext.mcp.scrubbing import scrubbed
 from knime_ext.mcp.servers import Server
 from knime_ext.mcp.tap import Tap
 from knime_ext.tools import ToolDefinition, ToolResult
@@ -62,6 +63,8 @@ class Session:
         self._list_lock = asyncio.Lock()
         self._cached: CachedList | None = None
         self._handshakes = 0
+        self._failure: MCPError | None = None
+        self._failed_at = 0.0
         self._conversation: Conversation | None = None
         self._retired: list[Conversation] = []
         self._mode = "auto"
@@ -134,7 +137,7 @@ class Session:
         async def send(client: Client, exchange: Exchange) -> ToolResult:
             return await call_tool(client, name, arguments, exchange, progressed)
 
-        return await self._ask(send, attempt, repeatable=repeatable, deadline=deadline)
+        return scrubbed(await self._ask(send, attempt, repeatable=repeatable, deadline=deadline), self.server)
 
     async def list_tools(self, pages: ToolPages) -> None:
         """Reads the whole list of tools into `pages`, which keeps what came before a failure.
@@ -229,15 +232,30 @@ class Session:
             attempt.noise = conversation.tap.noise
 
     async def _current(self) -> Conversation:
-        """The open conversation; a new one if there is none or the server has closed it."""
+        """The open conversation; a new one if there is none or the server has closed it.
+
+        Callers that wait while a server turns out to be dead share the failure, so that a hundred of them do not wait
+        a hundred times as long.
+        """
+        arrived = anyio.current_time()
         async with self._lock:
             if self._closed:
                 raise MCPConnectionError(f"the session with server {name_of(self.server)} is closed; open a new pool")
             if self._conversation is not None and self._conversation.is_over:
                 self._retire(self._conversation)
             if self._conversation is None:
-                self._conversation = await self._connect()
+                if self._failure is not None and self._failed_at >= arrived:
+                    raise type(self._failure)(*self._failure.args)
+                self._conversation = await self._connect_noting()
             return self._conversation
+
+    async def _connect_noting(self) -> Conversation:
+        self._failure = None
+        try:
+            return await self._connect()
+        except MCPError as error:
+            self._failure, self._failed_at = error, anyio.current_time()
+            raise
 
     async def _drop(self, lost: Conversation) -> None:
         """Makes the next request open a new conversation; requests on their way over the lost one may still finish."""
