@@ -31,14 +31,14 @@ def run(scenario: Coroutine[Any, Any, T], *, seconds: float = 30) -> T:
     return asyncio.run(bounded())
 
 
-def listed(server: Server) -> Listing:
+def listed(server: Server, *, seconds: float = 30) -> Listing:
     """The tools of a server, with a pool of its own."""
 
     async def scenario() -> Listing:
         async with SessionPool() as pool:
             return await MCPToolset(server, pool).list()
 
-    return run(scenario())
+    return run(scenario(), seconds=seconds)
 
 
 def called(server: Server, name: str, arguments: dict[str, Any] | None = None) -> ToolResult:
