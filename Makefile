@@ -1,6 +1,6 @@
 # Everything sets itself up: `make demo` and `make test` need nothing typed before.
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint java format benchmark clean
+.PHONY: help demo test lint java knime format benchmark clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -30,15 +30,25 @@ java: $(VENV)/dev.stamp tests/node/node_modules/.stamp  ## Builds and tests the 
 	mvn --quiet --batch-mode --file java-stub/pom.xml verify
 	KNIME_MCP_JAVA=required $(BIN)/pytest -q tests/cross_language
 
+knime: .venv-knime/.stamp $(VENV)/dev.stamp  ## Compares with KNIME's own code: make knime KNIME_PYTHON_SRC=/path
+	@test -d "$(KNIME_PYTHON_SRC)" || { echo "Name a checkout of knime/knime-python: make knime KNIME_PYTHON_SRC=/path"; exit 2; }
+	KNIME_PYTHON_SRC="$(abspath $(KNIME_PYTHON_SRC))" $(BIN)/pytest -q tests/knime_parity
+
+.venv-knime/.stamp: tests/knime_parity/requirements.txt pyproject.toml | $(VENV)/bin/python
+	$(PYTHON) -m venv .venv-knime
+	.venv-knime/bin/python -m pip install --quiet --disable-pip-version-check --requirement $< --editable '.[models]'
+	@touch $@
+
 format: $(VENV)/dev.stamp  ## Formats the code and repairs what lint can repair.
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
 benchmark: $(VENV)/dev.stamp  ## Prints the figures that the documents name.
 	$(BIN)/python benchmarks/tool_column.py
+	$(BIN)/python benchmarks/extension_import.py
 
 clean:  ## Removes what the other targets made.
-	rm -rf $(VENV) out tests/node/node_modules java-stub/target .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .venv-knime out tests/node/node_modules java-stub/target .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 
 $(VENV)/bin/python:
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed; install it or name it: make PYTHON=/path/to/python"; exit 2; }
