@@ -201,9 +201,7 @@ def test_sign_in_status_and_sign_out(tmp_path: Path) -> None:
         assert "Signed in at provider 'docs': 3 tools" in said
         said += configured(tmp_path, "config", "mcp", "test", "docs") + configured(tmp_path, "auth", "status")
         state = json.loads(configured(tmp_path, "auth", "status", "docs", "--json"))["docs"]
-        assert (
-            state["state"] == "signed in" and state["is_refreshable"] and state["issuer"] == server.issuer.url
-        )
+        assert state["state"] == "signed in" and state["is_refreshable"] and state["issuer"] == server.issuer.url
         said += configured(tmp_path, "auth", "logout", "docs")
         assert "docs  signed out" in configured(tmp_path, "auth", "status") and len(server.issuer.revoked) == 1
         assert not any(secret in said for secret in server.issuer.secrets)
