@@ -23,7 +23,7 @@ from knime_ext.mcp.egress import EgressPolicy, Origin
 from knime_ext.mcp.egress_rules import Target
 from knime_ext.mcp.reach import Address, Reach, address_in, reach_of
 
-__all__ = ["AddressRefused", "DirectTransport", "EgressGate", "ProxiedTransport"]
+__all__ = ["AddressRefused", "DirectTransport", "EgressGate", "ProxiedTransport", "first_connection"]
 
 _CONNECT_DELAY = 0.25
 """Seconds before the next address of a name is tried beside a slow one (RFC 8305)."""
@@ -153,7 +153,7 @@ class _CheckedBackend(httpcore2.AsyncNetworkBackend):
             with anyio.fail_after(timeout):
                 addresses = await _resolved(host, port)
                 self._gate.admit_addresses(_requested.get(), addresses)
-                return await _first(connect, addresses)
+                return await first_connection(connect, addresses)
         except TimeoutError as error:
             raise httpcore2.ConnectTimeout(f"no connection within {timeout:g} s") from error
 
@@ -175,7 +175,7 @@ async def _resolved(host: str, port: int) -> list[Address]:
     return list(dict.fromkeys(address for address in addresses if address is not None))
 
 
-async def _first(
+async def first_connection(
     connect: Callable[[Address], Awaitable[httpcore2.AsyncNetworkStream]], addresses: Sequence[Address]
 ) -> httpcore2.AsyncNetworkStream:
     """The first connection that comes about; the next address is tried beside one that is slow."""
@@ -195,12 +195,19 @@ async def _first(
         finally:
             done.set()
 
-    async with anyio.create_task_group() as tasks:
-        for address in addresses:
-            done = anyio.Event()
-            tasks.start_soon(attempt, address, done)
-            with anyio.move_on_after(_CONNECT_DELAY):
-                await done.wait()
+    try:
+        async with anyio.create_task_group() as tasks:
+            for address in addresses:
+                done = anyio.Event()
+                tasks.start_soon(attempt, address, done)
+                with anyio.move_on_after(_CONNECT_DELAY):
+                    await done.wait()
+    except BaseException:
+        # Given up at the moment in which the connection came about: nobody else knows of it.
+        with anyio.CancelScope(shield=True):
+            for stream in connected:
+                await stream.aclose()
+        raise
     if connected:
         return connected[0]
     raise failures[-1]

@@ -3,8 +3,11 @@
 import asyncio
 import socket
 from collections.abc import Generator, Iterator
+from ipaddress import IPv4Address
 from typing import Any
 
+import anyio
+import httpcore2
 import httpx2
 import pytest
 from starlette.requests import Request
@@ -13,7 +16,7 @@ from starlette.responses import RedirectResponse, Response
 from knime.types.tool import MCPTool
 from knime_ext.errors import EgressDenied
 from knime_ext.mcp import EgressPolicy, MCPToolCaller, MCPToolset, SessionPool, StreamableHTTPServer, URLServer
-from knime_ext.mcp.egress_gate import AddressRefused, EgressGate
+from knime_ext.mcp.egress_gate import AddressRefused, EgressGate, first_connection
 from knime_ext.mcp.guarded_client import GuardedClient
 from knime_ext.mcp.listed import forget_listed
 from tests.mcp.bench import run
@@ -193,3 +196,41 @@ def test_a_redirect_to_another_host_is_not_followed_and_its_credentials_stay_hom
             listing = run(scenario())
         assert listing.error is not None and "moved to" in listing.error
         assert elsewhere.seen == []
+
+
+class Stream(httpcore2.AsyncNetworkStream):
+    """A connection that notes that it was closed."""
+
+    is_closed = False
+
+    async def aclose(self) -> None:
+        self.is_closed = True
+
+
+def test_a_connection_that_comes_about_while_it_is_given_up_is_closed():
+    async def scenario() -> Stream:
+        stream = Stream()
+        with anyio.CancelScope() as scope:
+
+            async def connect(address: object) -> Stream:
+                scope.cancel()
+                return stream
+
+            await first_connection(connect, [IPv4Address("127.0.0.1")])
+        return stream
+
+    assert run(scenario()).is_closed
+
+
+def test_a_slow_address_does_not_hold_up_the_next_one():
+    async def scenario() -> str:
+        async def connect(address: object) -> Stream:
+            if str(address) == "127.0.0.1":
+                await anyio.sleep_forever()
+            return stream
+
+        stream = Stream()
+        chosen = await first_connection(connect, [IPv4Address("127.0.0.1"), IPv4Address("127.0.0.2")])
+        return "the second" if chosen is stream else "another"
+
+    assert run(scenario(), seconds=5) == "the second"
