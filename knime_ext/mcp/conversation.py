@@ -43,6 +43,7 @@ class Conversation:
         self.exchange = exchange
         self._mode = mode
         self._handlers = handlers
+        tap.listens = handlers != NOBODY
         self._scope = anyio.CancelScope()
         self._leave = asyncio.Event()
         self._ready: asyncio.Future[Client] = asyncio.get_running_loop().create_future()

@@ -36,6 +36,7 @@ class Exchange:
         breach: Which limit the answer exceeded.
         answer: The result as JSON, exactly as the server sent it.
         problems: Tools of a page that are malformed.
+        listens: True if the server may also send messages that belong to no request, over a stream that lasts.
         gone: True if the server has forgotten the session, so that there is nothing to take leave of.
     """
 
@@ -51,6 +52,7 @@ class Exchange:
     breach: str | None = None
     answer: Mapping[str, Any] | None = None
     problems: list[ToolProblem] = field(default_factory=list[ToolProblem])
+    listens: bool = False
     gone: bool = False
 
 

@@ -67,15 +67,19 @@ class GuardedClient(httpx2.AsyncClient):
 
     async def send(self, request: httpx2.Request, *, stream: bool = False, **options: Any) -> httpx2.Response:
         """Sends a request; the response's body is bounded."""
-        if _is_standing_get(request):
-            # Nothing that a server may send unasked is used yet, and the stream would cost a connection per session.
-            return httpx2.Response(405, request=request)
         exchange = current_exchange() or Exchange()
+        if _is_standing_get(request):
+            if not exchange.listens:
+                # Nobody would answer what comes there, and the stream would cost a connection per session.
+                return httpx2.Response(405, request=request)
+            request.extensions = {**request.extensions, LISTENS: True, "timeout": {**_timeouts(request), "read": None}}
         if request.method == "DELETE" and exchange.gone:
             return httpx2.Response(200, request=request)
         if LISTENS not in request.extensions:
-            times = request.extensions.get("timeout", {})
-            request.extensions = {**request.extensions, "timeout": {**times, "read": exchange.seconds}}
+            request.extensions = {
+                **request.extensions,
+                "timeout": {**_timeouts(request), "read": exchange.seconds},
+            }
         try:
             with self._gate.sending(str(request.url)):
                 response = await super().send(request, stream=True, **options)
@@ -148,6 +152,10 @@ def _is_short_and_unread(response: httpx2.Response) -> bool:
     """Whether the SDK would drop this response unread, and with it a connection that could be used again."""
     size = response.headers.get("content-length")
     return response.status_code != 200 and size is not None and int(size) <= SHORT_BYTES
+
+
+def _timeouts(request: httpx2.Request) -> dict[str, Any]:
+    return request.extensions.get("timeout", {})
 
 
 def _is_standing_get(request: httpx2.Request) -> bool:

@@ -68,6 +68,7 @@ class Tap:
         ended: Set as soon as the server's side of the stream is closed.
         noise: How many times something came that is no JSON-RPC message.
         list_changes: How many times the server has said that its list of tools has changed.
+        listens: Whether somebody answers what the server asks, so that it may send messages unasked.
         version: Protocol revision of the session, set once it is agreed on.
     """
 
@@ -79,6 +80,7 @@ class Tap:
         self.ended = asyncio.Event()
         self.noise = 0
         self.list_changes = 0
+        self.listens = False
         self.version = LATEST_HANDSHAKE_VERSION
 
     async def __aenter__(self) -> tuple[_TappedReads, _TappedWrites]:
@@ -117,7 +119,7 @@ class Tap:
     def outgoing(self, item: SessionMessage) -> Exchange:
         """The notes to take on a message while it is sent; an answer to it will find them again."""
         if not isinstance(item.message, JSONRPCRequest):
-            return Exchange(seconds=NOTICE_SECONDS, survives=True)
+            return Exchange(seconds=NOTICE_SECONDS, survives=True, listens=self.listens)
         exchange = current_exchange() or Exchange()
         exchange.sent = True
         self._waiting[str(item.message.id)] = (item.message.method, exchange)
