@@ -1,6 +1,6 @@
 # Everything sets itself up: `make demo` and `make test` need nothing typed before.
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint java knime format benchmark clean
+.PHONY: help demo test lint java knime conformance format benchmark clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -39,6 +39,13 @@ knime: .venv-knime/.stamp $(VENV)/dev.stamp  ## Compares with KNIME's own code: 
 	.venv-knime/bin/python -m pip install --quiet --disable-pip-version-check --requirement $< --editable '.[models]'
 	@touch $@
 
+conformance: $(VENV)/dev.stamp tests/conformance/node_modules/.stamp  ## Runs the official MCP conformance suite against our client.
+	$(BIN)/python tests/conformance/run.py
+
+tests/conformance/node_modules/.stamp: tests/conformance/package-lock.json
+	npm --prefix tests/conformance ci --silent --no-audit --no-fund
+	@touch $@
+
 format: $(VENV)/dev.stamp  ## Formats the code and repairs what lint can repair.
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
@@ -48,7 +55,7 @@ benchmark: $(VENV)/dev.stamp  ## Prints the figures that the documents name.
 	$(BIN)/python benchmarks/extension_import.py
 
 clean:  ## Removes what the other targets made.
-	rm -rf $(VENV) .venv-knime out tests/node/node_modules java-stub/target .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .venv-knime out tests/node/node_modules tests/conformance/node_modules java-stub/target .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 
 $(VENV)/bin/python:
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed; install it or name it: make PYTHON=/path/to/python"; exit 2; }
