@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from knime_ext.mcp.openmetadata import OpenMetadataTool
     from knime_ext.mcp.pool import SessionPool
     from knime_ext.mcp.progress import Progress, showing_progress
+    from knime_ext.mcp.provider_models import HTTPProvider, SSEProvider, StdioProvider
+    from knime_ext.mcp.providers import Providers, load_providers, remove_provider, save_provider, save_providers
     from knime_ext.mcp.questions import Answer, Handlers, Question, answer_with_defaults, asking, decline
     from knime_ext.mcp.registry import MCPRegistry
     from knime_ext.mcp.result_files import ResultFiles
@@ -40,7 +42,9 @@ if TYPE_CHECKING:
         server_from_uri,
     )
     from knime_ext.mcp.sessions import Session
+    from knime_ext.mcp.sign_in import ClientCredentials, EnterpriseManaged, OAuth, PrivateKeyJWT, WorkloadIdentity
     from knime_ext.mcp.tool_config import ToolConfig
+    from knime_ext.mcp.tool_config_file import load_tool_configs
     from knime_ext.mcp.tool_info import ToolCallResult, ToolInfo, ToolParameter
     from knime_ext.mcp.toolset import MCPToolset, list_servers
 
@@ -49,8 +53,11 @@ __all__ = [
     "AgentServer",
     "AgentTool",
     "Answer",
+    "ClientCredentials",
     "EgressPolicy",
+    "EnterpriseManaged",
     "FieldChange",
+    "HTTPProvider",
     "Handlers",
     "Limits",
     "Listing",
@@ -59,15 +66,20 @@ __all__ = [
     "MCPRegistry",
     "MCPToolCaller",
     "MCPToolset",
+    "OAuth",
     "OpenMetadataTool",
+    "PrivateKeyJWT",
     "Progress",
+    "Providers",
     "Question",
     "ResultFiles",
+    "SSEProvider",
     "SSEServer",
     "Server",
     "ServerInfo",
     "Session",
     "SessionPool",
+    "StdioProvider",
     "StdioServer",
     "StreamableHTTPServer",
     "Timeouts",
@@ -78,6 +90,7 @@ __all__ = [
     "ToolParameter",
     "ToolProblem",
     "URLServer",
+    "WorkloadIdentity",
     "answer_with_defaults",
     "asking",
     "create_mcp_tools",
@@ -86,7 +99,12 @@ __all__ = [
     "decline",
     "fingerprint",
     "list_servers",
+    "load_providers",
+    "load_tool_configs",
     "read_agent_definition",
+    "remove_provider",
+    "save_provider",
+    "save_providers",
     "server_from_uri",
     "showing_progress",
     "tools_from_listing",
@@ -106,6 +124,10 @@ _HOMES = {
     "pool": ["SessionPool"],
     "progress": ["Progress", "showing_progress"],
     "questions": ["Answer", "Handlers", "Question", "answer_with_defaults", "asking", "decline"],
+    "provider_models": ["HTTPProvider", "SSEProvider", "StdioProvider"],
+    "providers": ["Providers", "load_providers", "remove_provider", "save_provider", "save_providers"],
+    "sign_in": ["ClientCredentials", "EnterpriseManaged", "OAuth", "PrivateKeyJWT", "WorkloadIdentity"],
+    "tool_config_file": ["load_tool_configs"],
     "registry": ["MCPRegistry"],
     "result_files": ["ResultFiles"],
     "rows": ["fingerprint", "tools_from_listing"],

@@ -104,4 +104,6 @@ def with_credentials(server: Server, token: str | None, headers: Mapping[str, st
         )
     replaced = {name.lower() for name in added}
     kept = {name: value for name, value in server.headers.items() if name.lower() not in replaced}
-    return replace(server, headers=kept | added)
+    # A token that is given takes the place of a sign-in, which would overwrite it.
+    auth = None if "authorization" in replaced else server.auth
+    return replace(server, headers=kept | added, auth=auth)

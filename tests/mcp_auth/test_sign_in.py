@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from knime_ext.errors import MCPAuthError, MCPError
-from knime_ext.mcp import SessionPool, StreamableHTTPServer, Timeouts
+from knime_ext.mcp import MCPClient, SessionPool, StreamableHTTPServer, Timeouts
 from knime_ext.mcp.auth import MemoryStore, account_of
 from knime_ext.mcp.sessions import Session
 from knime_ext.mcp.sign_in import (
@@ -22,7 +22,7 @@ from knime_ext.mcp.sign_in import (
     WorkloadIdentity,
 )
 from tests.mcp_auth.people import ObligingPerson
-from tests.servers.oauth import JWT_BEARER, TOKEN_EXCHANGE, AuthorizationServer, ProtectedServer, protected
+from tests.servers.oauth import JWT_BEARER, TOKEN_EXCHANGE, AuthorizationServer, Grant, ProtectedServer, protected
 
 T = TypeVar("T")
 SECONDS = 60
@@ -395,3 +395,12 @@ def test_a_person_may_take_longer_than_the_server_may() -> None:
         server.modern = True
         assert with_session(server, OAuth(person=SlowPerson(), store=MemoryStore()), whoami) == "somebody"
         assert server.issuer.events.count("authorize") == 1 and server.sessions == []
+
+
+def test_a_token_that_a_program_gives_takes_the_place_of_a_sign_in() -> None:
+    with protected() as server:
+        server.issuer.tokens["given"] = Grant("", float("inf"), "")
+        value = StreamableHTTPServer(f"{server.url}/mcp", auth=OAuth(account="docs", store=MemoryStore()))
+        with MCPClient(value, token="given") as client:
+            assert client.call_tool("whoami").success
+        assert server.issuer.events == []
