@@ -22,7 +22,8 @@ def bounds(requirements: list[str]) -> dict[str, str]:
 
 
 def test_the_environment_has_what_the_nodes_need_and_no_more() -> None:
-    needed = bounds(PROJECT["dependencies"]) | bounds(PROJECT["optional-dependencies"]["models"])
+    extras = PROJECT["optional-dependencies"]
+    needed = bounds(PROJECT["dependencies"]) | bounds(extras["models"]) | bounds(extras["code"])
     needed = {name: bound for name, bound in needed.items() if name not in NOT_FOR_KNIME | FROM_KNIME}
     given = PIXI["dependencies"] | PIXI["pypi-dependencies"]
     assert {name: bound for name, bound in given.items() if name != "python" and "knime" not in name} == needed
