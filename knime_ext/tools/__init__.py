@@ -11,6 +11,7 @@ from knime_ext.tools.names import NameMap, safe_name
 from knime_ext.tools.result import ToolResult
 from knime_ext.tools.schemas import check_arguments, parse_json_texts, simple_types_only, workflow_arguments_schema
 from knime_ext.tools.selection import NamePatterns, ToolSelection
+from knime_ext.tools.token_estimate import estimated_tokens
 from knime_ext.tools.toolset import Toolset, find_definition, unknown_tool
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "decode_tools",
     "definition_for_model",
     "encode_tools",
+    "estimated_tokens",
     "find_definition",
     "parse_json_texts",
     "read_more",
