@@ -42,7 +42,9 @@ knime: .venv-knime/.stamp $(VENV)/dev.stamp  ## Compares with KNIME's own code: 
 conformance: $(VENV)/dev.stamp tests/conformance/node_modules/.stamp  ## Runs the official MCP conformance suite against our client.
 	$(BIN)/python tests/conformance/run.py
 
+# Node.js 22 comes from npm, too, so any npm will do.
 tests/conformance/node_modules/.stamp: tests/conformance/package-lock.json
+	@command -v npm >/dev/null || { echo "npm is needed: install Node.js and try again"; exit 2; }
 	npm --prefix tests/conformance ci --silent --no-audit --no-fund
 	@touch $@
 
