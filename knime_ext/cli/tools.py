@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,16 +20,24 @@ __all__ = ["app"]
 
 app = typer.Typer(help="Look at the tools of an MCP server and call them.", no_args_is_help=True, rich_markup_mode=None)
 
-URL = Annotated[str, typer.Argument(metavar="URL", help="Address of the server, such as http://localhost:8000/mcp.")]
-Timeout = Annotated[float, typer.Option("--timeout", help="Seconds to wait for the server.", min=0.1)]
+Where = Annotated[
+    str,
+    typer.Argument(
+        metavar="SERVER", help="Address of the server, such as http://localhost:8000/mcp, or name of a provider."
+    ),
+]
+Timeout = Annotated[
+    float | None,
+    typer.Option("--timeout", help="Seconds to wait for the server; for a provider else its own limits.", min=0.1),
+]
 
 
 @app.command("list")
 def list_tools(
     ctx: typer.Context,
-    url: URL,
+    server: Where,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything the server says, as JSON.")] = False,
-    timeout: Timeout = 30.0,
+    timeout: Timeout = None,
 ) -> None:
     """List the tools of a server with their arguments."""
     with ends_well(ctx.obj):
@@ -36,7 +45,7 @@ def list_tools(
         from knime_ext.mcp import MCPToolCaller
 
         with MCPToolCaller() as caller:
-            listing = _listing(caller, url, timeout)
+            listing, _ = _listing(caller, server, timeout)
         if as_json:
             print(json.dumps(listing_as_json(listing), indent=2, ensure_ascii=False))
         else:
@@ -46,7 +55,7 @@ def list_tools(
 @app.command("call")
 def call_tool(
     ctx: typer.Context,
-    url: URL,
+    server: Where,
     name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the tool.")],
     arguments: Annotated[
         list[str] | None,
@@ -60,7 +69,7 @@ def call_tool(
         str | None, typer.Option("--json", metavar="OBJECT", help="All arguments as one JSON object, instead.")
     ] = None,
     raw: Annotated[bool, typer.Option("--raw", help="Print the whole result as JSON.")] = False,
-    timeout: Timeout = 60.0,
+    timeout: Timeout = None,
 ) -> None:
     """Call a tool of a server and print its result."""
     with ends_well(ctx.obj):
@@ -70,7 +79,7 @@ def call_tool(
         from knime_ext.tools import check_arguments
 
         with MCPToolCaller(timeout=timeout) as caller:
-            tool = _tool(_listing(caller, url, timeout), name)
+            tool = _tool(_tools(caller, server, timeout), name)
             parameters = _arguments(arguments or [], from_json, tool)
             check_arguments(tool.parameter_schema, parameters, name)
             result = caller.call(tool, parameters)
@@ -84,18 +93,18 @@ def call_tool(
 @app.command("export")
 def export_tools(
     ctx: typer.Context,
-    url: URL,
+    server: Where,
     file: Annotated[Path, typer.Argument(metavar="FILE.arrow", help="The file to write.")],
-    timeout: Timeout = 30.0,
+    timeout: Timeout = None,
 ) -> None:
     """Write the tools of a server to an Arrow file with the one column "Tool"."""
     with ends_well(ctx.obj):
         from knime_ext.cli.terminal import counted
         from knime_ext.cli.tool_file import write_tools
-        from knime_ext.mcp import MCPToolCaller, tools_from_listing
+        from knime_ext.mcp import MCPToolCaller
 
         with MCPToolCaller() as caller:
-            tools = tools_from_listing(_listing(caller, url, timeout))
+            tools = _tools(caller, server, timeout)
         write_tools(tools, file)
         print(f"{counted(len(tools), 'tool')} written to {file}")
 
@@ -120,31 +129,40 @@ def diff_tools(
             raise typer.Exit(1)
 
 
-def _listing(caller: MCPToolCaller, url: str, timeout: float) -> Listing:
-    """The server's tools; what is wrong with single ones goes to the error output."""
-    from knime_ext.errors import MCPConnectionError
-    from knime_ext.mcp import Timeouts, URLServer
+def _tools(caller: MCPToolCaller, server: str, timeout: float | None) -> list[MCPTool]:
+    from knime_ext.mcp import tools_from_listing
 
-    server = URLServer(url, timeouts=Timeouts(connect=timeout, list=timeout))
-    [listing] = caller.list_tools([server])
+    listing, provider = _listing(caller, server, timeout)
+    return tools_from_listing(listing, provider=provider)
+
+
+def _listing(caller: MCPToolCaller, server: str, timeout: float | None) -> tuple[Listing, str | None]:
+    """The server's tools and its provider's name; what is wrong with single tools goes to the error output."""
+    from knime_ext.errors import MCPConnectionError
+    from knime_ext.mcp.server_choice import choose_server
+
+    choice = choose_server(server)
+    limits = (
+        choice.server.timeouts if timeout is None else replace(choice.server.timeouts, connect=timeout, list=timeout)
+    )
+    [listing] = caller.list_tools([replace(choice.server, timeouts=limits)])
     if listing.error is not None and not listing.definitions:
         raise MCPConnectionError(listing.error)
     if listing.error is not None:
         typer.echo(f"Warning: {listing.error}", err=True)
     for problem in listing.problems:
         typer.echo(f"Warning: tool {problem.name!r} is left out: {problem.reason}", err=True)
-    return listing
+    return listing, choice.provider
 
 
-def _tool(listing: Listing, name: str) -> MCPTool:
+def _tool(tools: Sequence[MCPTool], name: str) -> MCPTool:
     from knime_ext.errors import UnknownTool
-    from knime_ext.mcp import tools_from_listing
 
-    tools = {tool.tool_name: tool for tool in tools_from_listing(listing)}
-    if name not in tools:
-        known = ", ".join(map(repr, tools)) or "none"
+    found = next((tool for tool in tools if tool.tool_name == name), None)
+    if found is None:
+        known = ", ".join(repr(tool.tool_name) for tool in tools) or "none"
         raise UnknownTool(f"the server has no tool {name!r}; its tools are {known}")
-    return tools[name]
+    return found
 
 
 def _arguments(words: Sequence[str], from_json: str | None, tool: MCPTool) -> dict[str, Any]:

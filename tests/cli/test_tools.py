@@ -34,6 +34,28 @@ def test_list_shows_names_descriptions_and_arguments_with_types(server_url: str)
     assert row.rstrip().endswith("region*: string, weight_kg*: number, express: boolean")
 
 
+def test_a_registered_provider_can_be_named_instead_of_an_address(
+    server_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KNIME_MCP_HOME", str(tmp_path / "home"))
+    CliRunner().invoke(app, ["config", "mcp", "add", "orders", "--url", server_url, "--type", "sse"])
+    assert "convert_currency" in tools("list", "orders").stdout
+    done = tools("call", "orders", "convert_currency", "amount=5", "from_currency=USD", "to_currency=USD")
+    assert json.loads(done.stdout)["amount"] == 5
+    file = tmp_path / "tools.arrow"
+    tools("export", "orders", str(file))
+    [first, *_] = decode_tools(read_table(file).to_pyarrow().column("Tool"))
+    assert isinstance(first, MCPTool)
+    assert (first.provider, first.server_uri) == ("orders", server_url)
+
+
+def test_an_unknown_provider_is_named_with_the_known_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KNIME_MCP_HOME", str(tmp_path / "home"))
+    done = CliRunner().invoke(app, ["tools", "list", "nowhere"])
+    assert done.exit_code != 0
+    assert "no provider 'nowhere' is registered" in done.stderr.lower()
+
+
 def test_list_as_json_has_the_schemas_of_the_server(server_url: str) -> None:
     listing: dict[str, Any] = json.loads(tools("list", server_url, "--json").stdout)
     assert listing["server"] == server_url
