@@ -80,6 +80,9 @@ def ends_well(debug: bool) -> Generator[None]:
             traceback.print_exc()
         _say(str(error), "Error")
         raise typer.Exit(_exit_code(error)) from None
+    except typer.Abort:
+        _say("Stopped: the input ended before every question was answered. Nothing more was changed.")
+        raise typer.Exit(130) from None
     except typer.Exit:
         raise
     except Exception as error:

@@ -116,6 +116,21 @@ def test_the_wizard_adds_changes_and_removes(tmp_path: Path) -> None:
     assert docs.model_dump()["auth"]["type"] == "oauth" and docs.server().timeouts.call == 90
 
 
+def test_input_that_ends_early_stops_the_wizard_and_changes_nothing(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [*COMMAND, "config", "mcp"],
+        input="add\ndocs\n",
+        env=os.environ | {"KNIME_MCP_HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 130
+    assert "the input ended before every question was answered" in done.stderr
+    assert not (tmp_path / "providers.yaml").exists()
+
+
 def test_the_wizard_for_tools_asks_for_everything(tmp_path: Path) -> None:
     configured(tmp_path, "config", "mcp", "add", "docs", "--url", "https://a.example/mcp")
     answered(tmp_path, ["config", "tools"], ["set", "research", "docs", "a, b*", "", "30", "quit"])
