@@ -3,6 +3,8 @@
     KnimeExtError
       ConfigurationError            the person who set it up
         DamagedCell                   a table cell that is no tool value
+        JournalInUse                  another run writes the same journal
+        OtherRun                      a journal of other inputs or settings
       ToolError                     the chat model, which may try again
         UnknownTool
         InvalidArguments
@@ -19,6 +21,8 @@
         MCPToolExecutionError
       AgentError                    the person who set up the agent
         LimitReached
+        RowFailed
+        RowsCancelled
       WorkflowError                 the person who drew the workflow
         Cycle
         PortMismatch
@@ -38,6 +42,7 @@ __all__ = [
     "DamagedCell",
     "EgressDenied",
     "InvalidArguments",
+    "JournalInUse",
     "KnimeExtError",
     "LimitReached",
     "MCPAuthError",
@@ -49,7 +54,10 @@ __all__ = [
     "MCPToolExecutionError",
     "MCPToolNotFoundError",
     "NodeFailed",
+    "OtherRun",
     "PortMismatch",
+    "RowFailed",
+    "RowsCancelled",
     "ToolError",
     "ToolFailed",
     "UnknownTool",
@@ -79,6 +87,14 @@ class DamagedCell(ConfigurationError):
         self.row = row
         self.field = field
         self.reason = reason
+
+
+class JournalInUse(ConfigurationError):
+    """Another run writes this journal at the moment."""
+
+
+class OtherRun(ConfigurationError):
+    """The journal belongs to a run with other inputs or settings."""
 
 
 class ToolError(KnimeExtError):
@@ -153,6 +169,24 @@ class AgentError(KnimeExtError):
 
 class LimitReached(AgentError):
     """A budget of the run (turns, calls or seconds) is used up."""
+
+
+class RowFailed(AgentError):
+    """A row failed and the run was to stop at the first one that does.
+
+    Attributes:
+        number: Position of the row in the input, from 0.
+        reason: Why it failed.
+    """
+
+    def __init__(self, number: int, reason: str) -> None:
+        super().__init__(f"row {number + 1} failed: {reason}")
+        self.number = number
+        self.reason = reason
+
+
+class RowsCancelled(AgentError):
+    """A run over many rows was stopped from outside; the rows that were finished are in its journal."""
 
 
 class WorkflowError(KnimeExtError):
