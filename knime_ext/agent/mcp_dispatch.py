@@ -14,6 +14,7 @@ from knime_ext.agent.threads import call_in_thread
 from knime_ext.errors import ToolFailed
 from knime_ext.tools import ToolResult, check_arguments, schema_for_model, simple_types_only, text_for_model
 from knime_ext.tools.schemas import parse_json_texts
+from knime_ext.tools.shortening import Shortener
 
 __all__ = ["MCPDispatch"]
 
@@ -30,6 +31,7 @@ class MCPDispatch:
     tool: MCPTool
     context: Any
     simple: bool = False
+    shortener: Shortener | None = None
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -44,18 +46,22 @@ class MCPDispatch:
 
     def call(self, arguments: Mapping[str, Any]) -> Reply:
         """Checks the arguments and calls the tool, blocking."""
-        return _text_reply(self.context._execute_mcp_tool(self.tool, self._checked(arguments)))
+        return self._reply(ToolResult.of_text(self.context._execute_mcp_tool(self.tool, self._checked(arguments))))
 
     async def acall(self, arguments: Mapping[str, Any]) -> Reply:
         """Checks the arguments and calls the tool; every content block is kept if the host gives them."""
         checked = self._checked(arguments)
         rich = getattr(self.context, "_acall_mcp_tool", None)
         if rich is None:
-            return _text_reply(await call_in_thread(self.context._execute_mcp_tool, self.tool, checked))
+            text = await call_in_thread(self.context._execute_mcp_tool, self.tool, checked)
+            return self._reply(ToolResult.of_text(text))
         result = cast("ToolResult", await rich(self.tool, checked))
         if result.is_error:
             raise ToolFailed(result.text)
-        return result.text, result
+        return self._reply(result)
+
+    def _reply(self, result: ToolResult) -> Reply:
+        return (result.text, result) if self.shortener is None else self.shortener.result(result)
 
     def _checked(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         schema = _object_schema(self.tool.parameter_schema)
@@ -73,8 +79,3 @@ def _read_texts(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict
             with suppress(ValueError):
                 values[name] = json.loads(text)
     return values
-
-
-def _text_reply(text: str) -> Reply:
-    result = ToolResult.of_text(text)
-    return result.text, result

@@ -11,8 +11,9 @@ from knime.types.tool import ToolPort, WorkflowTool
 from knime_ext.agent.data import NEW_DATA, DataItem, DataRepository, DataTable
 from knime_ext.agent.dispatch import Reply
 from knime_ext.agent.threads import call_in_thread
-from knime_ext.tools import ToolResult, check_arguments, simple_types_only, workflow_arguments_schema
+from knime_ext.tools import ToolResult, check_arguments, simple_types_only, text_for_model, workflow_arguments_schema
 from knime_ext.tools.schemas import CONFIGURATION, DATA_INPUTS, parse_json_texts
+from knime_ext.tools.shortening import Shortener
 
 __all__ = ["DEFAULT_HINTS", "WorkflowDispatch"]
 
@@ -54,6 +55,7 @@ class WorkflowDispatch:
     data: DataRepository
     hints: Mapping[str, str] = field(default_factory=lambda: dict(DEFAULT_HINTS))
     simple: bool = False
+    shortener: Shortener | None = None
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -117,6 +119,9 @@ class WorkflowDispatch:
 
     def _finish(self, reserved: tuple[str, ...], outcome: tuple[str, Sequence[DataTable], Sequence[str]]) -> Reply:
         message, outputs, views = outcome
+        message = text_for_model(message)
+        if self.shortener is not None:  # only the words: what tables there are is to be read in any case
+            message = self.shortener.text(message)
         ports = self.tool.output_ports or ()
         items = [
             self.data.add(port.name, port.description, table, reserved=identifier)

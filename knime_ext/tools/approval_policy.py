@@ -15,7 +15,7 @@ from knime_ext.tools.selection import matches_any
 from knime_ext.tools.toolset import Toolset
 from knime_ext.tools.wrapper import WrapperToolset
 
-__all__ = ["ApprovalPolicy", "Decision", "GovernedToolset", "Verdict"]
+__all__ = ["ApprovalPolicy", "Decision", "GovernedToolset", "Verdict", "permit"]
 
 
 class Decision(StrEnum):
@@ -112,6 +112,33 @@ def _is_marked_read_only(tool: ToolDefinition) -> bool:
     return hints.get("readOnlyHint") is True and hints.get("destructiveHint") is not True
 
 
+async def permit(
+    verdict: Verdict, tool: ToolDefinition, arguments: Mapping[str, Any], ask: Approve | None = None
+) -> None:
+    """Lets one call go out, or raises; a person is asked if the verdict says so.
+
+    Args:
+        verdict: The decision on the tool.
+        tool: The tool.
+        arguments: Those of the call.
+        ask: Asks a person; None if nobody can be asked.
+
+    Raises:
+        ApprovalRequired: The tool is denied, the person said no, or nobody can be asked.
+    """
+    if verdict.decision is Decision.ALLOW:
+        return
+    if verdict.decision is Decision.DENY:
+        raise ApprovalRequired(f"calls of {tool.name!r} are not allowed ({verdict.reason}); do without it")
+    if ask is None:
+        raise ApprovalRequired(
+            f"the call of {tool.name!r} needs a person's approval ({verdict.reason}) and nobody can be asked here; "
+            "do without it"
+        )
+    if not await ask(tool, arguments):
+        raise ApprovalRequired(f"the call of {tool.name!r} was not approved; do without it or ask the user")
+
+
 class GovernedToolset(WrapperToolset):
     """Offers and calls tools as a policy says.
 
@@ -139,13 +166,5 @@ class GovernedToolset(WrapperToolset):
             ApprovalRequired: The person said no, or nobody can be asked.
         """
         definition = await self.definition(name)
-        verdict = self._policy.judge(definition)
-        if verdict.decision is Decision.ASK:
-            if self._ask is None:
-                raise ApprovalRequired(
-                    f"the call of {name!r} needs a person's approval ({verdict.reason}) and nobody can be asked here; "
-                    "do without it"
-                )
-            if not await self._ask(definition, arguments):
-                raise ApprovalRequired(f"the call of {name!r} was not approved; do without it or ask the user")
+        await permit(self._policy.judge(definition), definition, arguments, self._ask)
         return await self.wrapped.call(name, arguments)

@@ -212,7 +212,7 @@ def test_the_model_is_told_about_data_before_the_question_but_never_its_rows() -
 
 
 def test_an_empty_repository_is_mentioned_only_to_tools_that_take_data() -> None:
-    [taking] = to_langchain_tools([workflow_tool("customer_revenue")], OrdersHost())
+    [taking, _] = to_langchain_tools([workflow_tool("customer_revenue")], OrdersHost())
     model = ScriptedChatModel(replies=["ok", "ok"])
     Agent(model, [taking], data=DataRepository()).run("go")
     Agent(model, [tool("double", double)], data=DataRepository()).run("go")

@@ -106,7 +106,9 @@ NESTED: dict[str, Any] = {
 
 def test_mixed_rows_go_by_their_type_to_the_workflow_executor_or_to_their_server() -> None:
     host = Host()
-    tools = to_langchain_tools([workflow(), mcp(tool_name="wire")], host, execution_hints={"execution-mode": "DEBUG"})
+    *tools, _ = to_langchain_tools(
+        [workflow(), mcp(tool_name="wire")], host, execution_hints={"execution-mode": "DEBUG"}
+    )
     assert [text_of(tool, {}) for tool in tools] == ["workflow rank ran", "wire at http://a.example/sse"]
     assert host.executed == [("rank", {}, [], {"execution-mode": "DEBUG", "with-view-nodes": "false"})]
     assert host.called == [("http://a.example/sse", "wire", {})]
@@ -115,7 +117,7 @@ def test_mixed_rows_go_by_their_type_to_the_workflow_executor_or_to_their_server
 def test_equal_names_from_two_servers_and_a_workflow_stay_apart_and_reach_the_right_place() -> None:
     host = Host()
     rows = [mcp("echo", "http://a.example:81/sse"), workflow("echo"), mcp("echo", "http://b.example/sse")]
-    tools = to_langchain_tools(rows, host)
+    *tools, _ = to_langchain_tools(rows, host)
     assert [tool.name for tool in tools] == ["echo", "echo_2", "echo_3"]
     assert [text_of(tool, {}) for tool in tools] == [
         "echo at http://a.example:81/sse",
@@ -138,7 +140,7 @@ def test_what_tells_equal_names_apart_holds_neither_password_nor_path() -> None:
 
 def test_the_metadata_tells_where_a_tool_comes_from() -> None:
     row = mcp("Echo it", tool_name="echo", provider="team", annotations={"readOnlyHint": True})
-    metadata = [tool.metadata for tool in to_langchain_tools([row, workflow("Wörk")], Host())]
+    metadata = [tool.metadata for tool in to_langchain_tools([row, workflow("Wörk")], Host())][:2]
     assert metadata == [
         {
             "tool_type": "mcp",
@@ -147,6 +149,7 @@ def test_the_metadata_tells_where_a_tool_comes_from() -> None:
             "provider": "team",
             "wire_name": "echo",
             "annotations": {"readOnlyHint": True},
+            "origin": "server team",
         },
         {
             "tool_type": "workflow",
@@ -155,6 +158,7 @@ def test_the_metadata_tells_where_a_tool_comes_from() -> None:
             "provider": None,
             "wire_name": "Wörk",
             "annotations": {},
+            "origin": "workflow",
         },
     ]
 
@@ -168,14 +172,14 @@ def test_the_whole_schema_of_a_server_reaches_the_model_unchanged() -> None:
 
 @pytest.mark.parametrize("schema", [{}, {"type": "object"}, {"type": "object", "properties": {}}])
 def test_a_tool_without_arguments_is_offered_and_works(schema: dict[str, Any]) -> None:
-    [tool] = to_langchain_tools([mcp(schema=schema)], Host())
+    [tool, _] = to_langchain_tools([mcp(schema=schema)], Host())
     assert tool_definitions([tool])[0]["function"]["parameters"] == {"type": "object", "properties": {}}
     assert text_of(tool, {}) == "echo at http://a.example/sse"
 
 
 def test_langchains_own_conversion_works_too() -> None:
     plain = {"type": "object", "properties": {"q": {"type": "string"}}, "required": ["q"]}
-    [tool] = to_langchain_tools([mcp("find", schema=plain)], Host())
+    [tool, _] = to_langchain_tools([mcp("find", schema=plain)], Host())
     assert convert_to_openai_tool(tool)["function"] == {"name": "find", "description": "tool find", "parameters": plain}
 
 
@@ -183,14 +187,14 @@ def test_arguments_called_like_langchains_own_arrive() -> None:
     names = ["config", "run_manager", "callbacks", "self", "args", "kwargs", "type", "name"]
     schema = {"type": "object", "properties": {name: {"type": "string"} for name in names}}
     host = Host()
-    [tool] = to_langchain_tools([mcp(schema=schema)], host)
+    [tool, _] = to_langchain_tools([mcp(schema=schema)], host)
     tool.invoke({"type": "tool_call", "id": "1", "name": "echo", "args": {name: name for name in names}})
     assert host.called[0][2] == {name: name for name in names}
 
 
 def test_simple_types_only_offers_texts_and_numbers_and_still_calls_with_the_real_types() -> None:
     host = Host()
-    [tool] = to_langchain_tools([mcp("book", schema=NESTED)], host, simple_types_only=True)
+    [tool, _] = to_langchain_tools([mcp("book", schema=NESTED)], host, simple_types_only=True)
     offered = tool_definitions([tool])[0]["function"]["parameters"]["properties"]
     assert {part["type"] for part in offered.values()} == {"string"}
     assert set(offered) == {"title", "who"}
@@ -207,7 +211,7 @@ def test_simple_types_only_flattens_the_arguments_of_a_workflow() -> None:
         "in": {"type": "string"},
     }
     row = workflow(parameters=parameters, inputs=[port("orders"), port("in")])
-    [tool] = to_langchain_tools([row], host, data=data, simple_types_only=True)
+    [tool, _] = to_langchain_tools([row], host, data=data, simple_types_only=True)
     schema = tool_definitions([tool])[0]["function"]["parameters"]
     assert {name: part["type"] for name, part in schema["properties"].items()} == {
         "top": "integer",
@@ -224,7 +228,7 @@ def test_simple_types_only_flattens_the_arguments_of_a_workflow() -> None:
 def test_a_workflow_says_what_tables_it_takes_and_gives() -> None:
     spec = '{"name": "t", "columns": [{"name": "customer", "type": "String"}, {"name": "price", "type": "Double"}]}'
     row = workflow(inputs=[port("orders", "All orders", spec)], outputs=[port("ranking", "Best first")])
-    [tool] = to_langchain_tools([row], Host())
+    [tool, _] = to_langchain_tools([row], Host())
     assert tool.description == (
         "workflow rank\n\nData inputs:\n- orders: All orders [columns: customer (String), price (Double)]"
         "\n\nData outputs:\n- ranking: Best first"
@@ -240,7 +244,7 @@ def test_tables_go_in_by_id_and_come_out_under_new_ids_that_the_model_is_told() 
         inputs=[port("orders")],
         outputs=[port("ranking", "Best first")],
     )
-    [tool] = to_langchain_tools([row], host, data=data)
+    [tool, _] = to_langchain_tools([row], host, data=data)
     message = tool.invoke({"type": "tool_call", "id": "1", "name": "rank", "args": {"data_inputs": {"orders": 0}}})
     assert host.executed[0][:3] == ("rank", {"top": 3}, [orders])
     assert message.content == (
@@ -262,7 +266,7 @@ def test_tables_go_in_by_id_and_come_out_under_new_ids_that_the_model_is_told() 
 def test_an_unknown_data_id_lists_the_known_ones_and_runs_nothing() -> None:
     data, host = DataRepository(), Host()
     data.add("orders", "", Table(["a"]))
-    [tool] = to_langchain_tools([workflow(inputs=[port("orders")])], host, data=data)
+    [tool, _] = to_langchain_tools([workflow(inputs=[port("orders")])], host, data=data)
     with pytest.raises(ToolException, match="known ids are 0"):
         tool.invoke({"data_inputs": {"orders": 9}})
     assert host.executed == []
@@ -270,7 +274,7 @@ def test_an_unknown_data_id_lists_the_known_ones_and_runs_nothing() -> None:
 
 def test_a_failed_workflow_adds_no_table_and_tells_the_model_why() -> None:
     data = DataRepository()
-    [tool] = to_langchain_tools(
+    [tool, _] = to_langchain_tools(
         [workflow(outputs=[port("out")])], Host(fails=RuntimeError("the CSV file is missing")), data=data
     )
     with pytest.raises(ToolException, match="the CSV file is missing"):
@@ -287,7 +291,7 @@ def test_a_failed_workflow_adds_no_table_and_tells_the_model_why() -> None:
     ],
 )
 def test_every_failure_of_a_call_is_a_tool_exception_with_its_reason(error: Exception, words: str) -> None:
-    [tool] = to_langchain_tools([mcp()], Host(fails=error))
+    [tool, _] = to_langchain_tools([mcp()], Host(fails=error))
     for attempt in (lambda: tool.invoke({}), lambda: asyncio.run(tool.ainvoke({}))):
         with pytest.raises(ToolException, match=words):
             attempt()
@@ -295,7 +299,7 @@ def test_every_failure_of_a_call_is_a_tool_exception_with_its_reason(error: Exce
 
 def test_wrong_arguments_are_refused_before_the_call_with_what_to_change() -> None:
     host = Host()
-    [tool] = to_langchain_tools([mcp("book", schema=NESTED)], host)
+    [tool, _] = to_langchain_tools([mcp("book", schema=NESTED)], host)
     with pytest.raises(ToolException, match=r"'urgent' must be of type boolean.*must have 'who'"):
         tool.invoke({"title": "x", "urgent": "very"})
     assert host.called == []
@@ -305,7 +309,7 @@ def test_a_rich_host_gives_every_block_and_marks_failures() -> None:
     host = RichHost()
     image = {"type": "image", "mimeType": "image/png", "data": "AAAA"}
     host.result = ToolResult(content=({"type": "text", "text": "a chart"}, image), structured={"n": 1})
-    [tool] = to_langchain_tools([mcp()], host)
+    [tool, _] = to_langchain_tools([mcp()], host)
     message = asyncio.run(tool.ainvoke({"type": "tool_call", "id": "1", "name": "echo", "args": {}}))
     assert message.artifact is host.result
     assert message.content == "a chart\n[image: image/png, 3 bytes]"
@@ -332,7 +336,7 @@ def invoke_blocking_inside_a_loop(tool: BaseTool) -> str:
 @pytest.mark.parametrize("invoke", [invoke_blocking, invoke_awaited, invoke_blocking_inside_a_loop])
 @pytest.mark.parametrize("row", [mcp(), workflow()], ids=["mcp", "workflow"])
 def test_a_tool_works_blocking_awaited_and_inside_a_running_loop(invoke: Callable[[BaseTool], str], row: Tool) -> None:
-    [tool] = to_langchain_tools([row], Host())
+    [tool, _] = to_langchain_tools([row], Host())
     assert invoke(tool) in ("echo at http://a.example/sse", "workflow rank ran")
 
 
@@ -345,7 +349,7 @@ def test_calls_run_side_by_side_awaited_and_from_threads() -> None:
             return str(parameters["n"])
 
     schema = {"type": "object", "properties": {"n": {"type": "integer"}}}
-    [tool] = to_langchain_tools([mcp(schema=schema)], Meets())
+    [tool, _] = to_langchain_tools([mcp(schema=schema)], Meets())
 
     async def together() -> list[str]:
         return await asyncio.gather(*(tool.ainvoke({"n": number}) for number in range(4)))
@@ -369,7 +373,7 @@ def test_a_cancelled_call_lets_its_caller_go_at_once() -> None:
             return "late", [Table(["a"])], []
 
     data = DataRepository()
-    [tool] = to_langchain_tools([workflow(outputs=[port("out")])], Hangs(), data=data)
+    [tool, _] = to_langchain_tools([workflow(outputs=[port("out")])], Hangs(), data=data)
 
     async def cancelled() -> None:
         call = asyncio.ensure_future(tool.ainvoke({}))
@@ -393,8 +397,8 @@ def test_any_names_give_distinct_callable_tools_that_reach_their_row(names: list
     host = Host()
     rows = [mcp(name, f"http://s{index}.example/", tool_name=f"wire{index}") for index, name in enumerate(names)]
     tools = to_langchain_tools(rows, host)
-    assert len({tool.name for tool in tools}) == len(names)
-    for tool in tools:
+    assert len({tool.name for tool in tools}) == len(tools)
+    for tool in tools[: len(names)]:
         tool.invoke({})
     assert [(server, wire) for server, wire, _ in host.called] == [
         (f"http://s{index}.example/", f"wire{index}") for index in range(len(names))
