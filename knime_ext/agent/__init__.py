@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from knime_ext.agent.agent import Agent
+    from knime_ext.agent.budget import Allowance, Budget
     from knime_ext.agent.chat_models import ChatModelConfig, create_chat_model
     from knime_ext.agent.conversation import ToolNames, cells_from_messages, messages_from_cells
     from knime_ext.agent.data import DataItem, DataRepository, DataTable
     from knime_ext.agent.langchain_tools import ToolContext, to_langchain_tools, tool_definitions
-    from knime_ext.agent.loop import Budget
     from knime_ext.agent.offline import OfflineChatModel
     from knime_ext.agent.run import AgentRun
     from knime_ext.agent.trace import Trace
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 _HOMES = {
     "Agent": "agent",
     "AgentRun": "run",
-    "Budget": "loop",
+    "Allowance": "budget",
+    "Budget": "budget",
     "ChatModelConfig": "chat_models",
     "DataItem": "data",
     "DataRepository": "data",
@@ -43,6 +44,7 @@ _HOMES = {
 __all__ = [
     "Agent",
     "AgentRun",
+    "Allowance",
     "Budget",
     "ChatModelConfig",
     "DataItem",

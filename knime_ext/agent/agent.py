@@ -8,9 +8,9 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage, HumanMessage
 from langchain_core.tools import BaseTool
 
+from knime_ext.agent.budget import Allowance, Budget, WhenExhausted
 from knime_ext.agent.cancellation import Cancel
 from knime_ext.agent.data import DataRepository
-from knime_ext.agent.loop import Budget, WhenExhausted
 from knime_ext.agent.run import AgentRun, Run, Setup
 from knime_ext.errors import ConfigurationError
 
@@ -35,6 +35,7 @@ class Agent:
         when_exhausted: WhenExhausted = "fail",
         final_prompt: str = FINAL_PROMPT,
         data: DataRepository | None = None,
+        allowance: Allowance | None = None,
     ) -> None:
         """Puts model and tools together.
 
@@ -43,10 +44,12 @@ class Agent:
             tools: LangChain tools with different names, such as `to_langchain_tools` gives.
             system_message: Instructions for the model; none if empty.
             budget: What each run may spend; 25 turns if not given.
-            when_exhausted: When the turns are used up: "fail" raises LimitReached, "answer" asks once more,
-                without tools.
+            when_exhausted: When a limit is used up and the model asks for tools: "fail" raises LimitReached; "answer"
+                refuses the calls and asks once more, with `final_prompt` and without tools; "refuse" only refuses
+                them, and any further ones, until the model answers.
             final_prompt: What the model is then told; "" says nothing.
             data: The repository that the tools use; the model is told what is in it.
+            allowance: What the runs of this and other agents may spend together; unlimited if not given.
 
         Raises:
             ConfigurationError: Two tools have the same name.
@@ -64,6 +67,7 @@ class Agent:
             when_exhausted=when_exhausted,
             final_prompt=final_prompt,
             data=data,
+            allowance=allowance or Allowance(),
         )
 
     def run(
@@ -86,7 +90,7 @@ class Agent:
             cancel: An event or a function; the run stops soon after it is set or true.
 
         Raises:
-            LimitReached: The turns are used up and the agent shall then fail.
+            LimitReached: A limit is used up and the agent shall then fail.
             AgentError: The model failed or gave no answer, or the run was cancelled.
         """
         return _or_raise(await self.aattempt(prompt, history, cancel=cancel))

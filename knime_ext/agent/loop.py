@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolCall, ToolMessage
 
+from knime_ext.agent.budget import Budget, Limit, Outside, StopReason, WhenExhausted
 from knime_ext.errors import AgentError, LimitReached
 
 __all__ = [
@@ -20,27 +21,15 @@ __all__ = [
     "Step",
     "StopReason",
     "WhenExhausted",
+    "calls_to_run",
     "error_message",
     "next_step",
     "text_of",
     "with_call_ids",
 ]
 
-WhenExhausted = Literal["fail", "answer"]
-StopReason = Literal["answered", "turn_limit", "cancelled", "failed"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Budget:
-    """What a run may spend.
-
-    Attributes:
-        turns: Replies that ask for tools; one reply with three parallel calls is one turn. 0 allows no tools.
-        seconds_per_call: Time limit of each tool call; None for no limit.
-    """
-
-    turns: int = 25
-    seconds_per_call: float | None = None
+MAX_REFUSED_REPLIES = 3
+"""Replies that ask for tools after a limit, before the run is given up ("refuse" keeps the tools on offer)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,16 +38,20 @@ class LoopState:
 
     Attributes:
         turns: Turns used up.
-        closing: True after the budget is used up and the model was asked for its final answer.
+        calls: Tool calls made.
+        limit: What is used up, so that the next reply is to be the last; None before that.
+        refused: Replies whose calls were refused because of the limit.
     """
 
     turns: int = 0
-    closing: bool = False
+    calls: int = 0
+    limit: Limit | None = None
+    refused: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class RunTools:
-    """Run `calls` in parallel; `rejected` answers the calls that could not be read."""
+    """Run `calls` in parallel; `rejected` answers the calls that are too many or could not be read."""
 
     calls: tuple[ToolCall, ...]
     rejected: tuple[ToolMessage, ...] = ()
@@ -66,7 +59,7 @@ class RunTools:
 
 @dataclass(frozen=True, slots=True)
 class AskToClose:
-    """The budget is used up: answer the calls with `refusals`, then ask the model for its answer without tools."""
+    """A limit is reached: answer the calls with `refusals`, then ask the model for its answer."""
 
     refusals: tuple[ToolMessage, ...]
 
@@ -133,36 +126,86 @@ def with_call_ids(reply: AIMessage, turn: int, taken: Collection[str] = ()) -> A
 
 
 def next_step(
-    state: LoopState, reply: AIMessage, budget: Budget, when_exhausted: WhenExhausted
+    state: LoopState,
+    reply: AIMessage | None,
+    budget: Budget,
+    when_exhausted: WhenExhausted,
+    outside: Outside = Outside(),  # noqa: B008 - a frozen value
 ) -> tuple[LoopState, Step]:
     """What to do after a reply of the model.
 
     Args:
         state: Where the run stands.
-        reply: The model's reply, every call with an id (`with_call_ids`).
+        reply: The model's reply, every call with an id (`with_call_ids`); None if the model was stopped because the
+            time of the run is used up.
         budget: What the run may spend.
-        when_exhausted: "fail" ends with LimitReached, "answer" asks the model for an answer without tools.
+        when_exhausted: "fail" ends with LimitReached; "answer" asks the model for an answer without tools; "refuse"
+            refuses every further call, and the model answers from what it has.
+        outside: The time, and what the allowance of all runs says.
     """
+    if reply is None:
+        return _out_of_time(state, budget, when_exhausted)
     wants_tools = bool(reply.tool_calls or reply.invalid_tool_calls)
-    if not wants_tools or state.closing:
-        return state, _last(reply, closing=state.closing)
-    if state.turns < budget.turns:
-        return replace(state, turns=state.turns + 1), RunTools(tuple(reply.tool_calls), _rejected(reply))
-    refusals = _refusals(reply, budget)
-    if when_exhausted == "answer":
-        return replace(state, closing=True), AskToClose(refusals)
-    return state, Fail(_limit_reached(budget), refusals)
+    if not wants_tools:
+        return state, _last(reply, state.limit)
+    limit = state.limit or _reached(state, budget, outside)
+    if limit is None:
+        return _run_tools(state, reply, budget, outside)
+    return _refuse(state, reply, limit, when_exhausted)
 
 
-def _limit_reached(budget: Budget) -> LimitReached:
+def calls_to_run(state: LoopState, reply: AIMessage, budget: Budget, seconds: float) -> int:
+    """How many calls of a reply the run's own budget allows: as many as are to be taken from a shared allowance."""
+    if state.limit or _reached(state, budget, Outside(seconds=seconds)):
+        return 0
+    wanted = len(reply.tool_calls)
+    return wanted if budget.calls is None else min(wanted, budget.calls - state.calls)
+
+
+def _reached(state: LoopState, budget: Budget, outside: Outside) -> Limit | None:
+    if budget.seconds is not None and outside.seconds >= budget.seconds:
+        return Limit.of_seconds(budget.seconds)
+    if state.turns >= budget.turns:
+        return Limit.of_turns(budget.turns)
+    if budget.calls is not None and state.calls >= budget.calls:
+        return Limit.of_calls(budget.calls)
+    # Of the shared calls, this reply may just have got the last ones.
+    return None if outside.granted else outside.limit
+
+
+def _run_tools(state: LoopState, reply: AIMessage, budget: Budget, outside: Outside) -> tuple[LoopState, Step]:
+    own = len(reply.tool_calls) if budget.calls is None else budget.calls - state.calls
+    fitting = own if outside.granted is None else min(own, outside.granted)
+    calls, rest = reply.tool_calls[:fitting], reply.tool_calls[fitting:]
+    limit = outside.limit if fitting < own else Limit.of_calls(budget.calls or 0)
+    refusals = _refusals(rest, limit) if rest and limit else ()
+    advanced = replace(state, turns=state.turns + 1, calls=state.calls + len(calls))
+    return advanced, RunTools(tuple(calls), (*refusals, *_rejected(reply)))
+
+
+def _refuse(state: LoopState, reply: AIMessage, limit: Limit, when_exhausted: WhenExhausted) -> tuple[LoopState, Step]:
+    refusals = _refusals([*reply.tool_calls, *reply.invalid_tool_calls], limit)
+    if when_exhausted == "fail":
+        return state, Fail(_limit_reached(limit), refusals)
+    rounds = MAX_REFUSED_REPLIES if when_exhausted == "refuse" else 1
+    if state.refused >= rounds or (state.limit and when_exhausted == "answer"):
+        return state, _last(reply, limit)
+    return replace(state, limit=limit, refused=state.refused + 1), AskToClose(refusals)
+
+
+def _out_of_time(state: LoopState, budget: Budget, when_exhausted: WhenExhausted) -> tuple[LoopState, Step]:
+    limit = Limit.of_seconds(budget.seconds or 0.0)
+    if when_exhausted == "fail" or state.limit:
+        why = "the model has not answered" if state.limit is None else "the model did not give its final answer in time"
+        return state, Fail(LimitReached(f"{limit.what} is used up and {why}; raise the limit."))
+    return replace(state, limit=limit), AskToClose(())
+
+
+def _limit_reached(limit: Limit) -> LimitReached:
     return LimitReached(
-        f"the budget of {_turns(budget)} is used up and the model still asks for tools; raise the limit, "
-        "or let the model answer without tools when it is reached."
+        f"{limit.what} is used up and the model still asks for tools; raise the limit, "
+        "or let the model answer from what it has when it is reached."
     )
-
-
-def _turns(budget: Budget) -> str:
-    return f"{budget.turns} turn{'' if budget.turns == 1 else 's'}"
 
 
 def _finish_reason(reply: AIMessage) -> str:
@@ -172,10 +215,10 @@ def _finish_reason(reply: AIMessage) -> str:
     return str(facts.get("finish_reason") or facts.get("stop_reason") or reason or "").lower()
 
 
-def _last(reply: AIMessage, *, closing: bool) -> Step:
+def _last(reply: AIMessage, limit: Limit | None) -> Step:
     text, reason = text_of(reply), _finish_reason(reply)
     if text.strip():
-        return Answer(text, "turn_limit" if closing else "answered")
+        return Answer(text, limit.stop_reason if limit else "answered")
     if reason in _CUT_OFF:
         return Fail(
             AgentError(
@@ -184,10 +227,8 @@ def _last(reply: AIMessage, *, closing: bool) -> Step:
         )
     if reason in _FILTERED:
         return Fail(AgentError("the model's answer was withheld by its content filter; rephrase the prompt."))
-    if closing:
-        return Fail(
-            LimitReached("the budget of turns is used up and the model gave no answer without tools; raise the limit.")
-        )
+    if limit:
+        return Fail(LimitReached(f"{limit.what} is used up and the model gave no final answer; raise the limit."))
     return Answer(text, "answered")
 
 
@@ -204,7 +245,6 @@ def _rejected(reply: AIMessage) -> tuple[ToolMessage, ...]:
     return tuple(messages)
 
 
-def _refusals(reply: AIMessage, budget: Budget) -> tuple[ToolMessage, ...]:
-    text = f"not called: the budget of {_turns(budget)} with tools is used up. Answer with what you have."
-    calls = [(call["id"], call["name"]) for call in [*reply.tool_calls, *reply.invalid_tool_calls]]
-    return tuple(error_message(identifier or "", name, text) for identifier, name in calls)
+def _refusals(calls: Sequence[Mapping[str, Any]], limit: Limit) -> tuple[ToolMessage, ...]:
+    text = f"not called: {limit.what} is used up. Answer with what you have."
+    return tuple(error_message(call["id"] or "", call["name"], text) for call in calls)

@@ -11,18 +11,17 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolCall, ToolMessage
 from langchain_core.tools import BaseTool
 
+from knime_ext.agent.budget import Allowance, Budget, Limit, Outside, StopReason, WhenExhausted
 from knime_ext.agent.cancellation import Cancel, Cancelled, unless_cancelled
 from knime_ext.agent.data import DataRepository
 from knime_ext.agent.langchain_tools import RowTool, tool_definitions
 from knime_ext.agent.loop import (
     Answer,
     AskToClose,
-    Budget,
     Fail,
     LoopState,
     RunTools,
-    StopReason,
-    WhenExhausted,
+    calls_to_run,
     error_message,
     next_step,
     text_of,
@@ -31,11 +30,14 @@ from knime_ext.agent.loop import (
 from knime_ext.agent.model_calls import ask
 from knime_ext.agent.model_errors import model_name, translated
 from knime_ext.agent.recorder import Recorder
-from knime_ext.agent.tool_calls import run_call
+from knime_ext.agent.tool_calls import TimeLimit, run_call
 from knime_ext.agent.trace import Trace
-from knime_ext.errors import AgentError
+from knime_ext.errors import AgentError, LimitReached
 
 __all__ = ["AgentRun", "Run", "Setup"]
+
+FINAL_SECONDS = 60.0
+"""Time for the final answer of a run whose seconds are used up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +51,7 @@ class Setup:
     when_exhausted: WhenExhausted
     final_prompt: str
     data: DataRepository | None
+    allowance: Allowance
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +64,8 @@ class AgentRun:
         answer: The model's answer; empty if there is none.
         turns: Turns used.
         tool_calls: Number of calls that the model asked for.
-        stop_reason: "answered", "turn_limit" (answered after the budget was used up), "cancelled" or "failed".
+        stop_reason: "answered"; "turn_limit", "call_limit", "time_limit" or "token_limit" (answered after that was
+            used up); "cancelled" or "failed".
         trace: Everything that happened.
         error: Why there is no answer, if there is none.
         history_length: How many of `messages` were there before.
@@ -108,13 +112,12 @@ class Run:
             return self._result("", "failed", error)
 
     async def _drive(self) -> Answer:
-        if self._setup.system_message:
-            self._recorder.add(SystemMessage(content=self._setup.system_message))
-        for message in self._opening():
-            self._recorder.add(message)
+        self._open()
         while True:
-            reply = await self._ask()
-            self._state, step = next_step(self._state, reply, self._setup.budget, self._setup.when_exhausted)
+            reply = await self._ask_in_time()
+            outside = self._outside(reply)
+            setup = self._setup
+            self._state, step = next_step(self._state, reply, setup.budget, setup.when_exhausted, outside)
             match step:
                 case Answer():
                     self._close_calls("not called: no tools are offered any more.")
@@ -124,11 +127,54 @@ class Run:
                     self._add_all(rejected)
                 case AskToClose(refusals):
                     self._add_all(refusals)
-                    if self._setup.final_prompt:
-                        self._recorder.add(HumanMessage(content=self._setup.final_prompt))
+                    if setup.when_exhausted == "answer" and setup.final_prompt:
+                        self._recorder.add(HumanMessage(content=setup.final_prompt))
                 case Fail(error, refusals):
                     self._add_all(refusals)
                     raise error
+
+    def _open(self) -> None:
+        if self._setup.system_message:
+            self._recorder.add(SystemMessage(content=self._setup.system_message))
+        for message in self._opening():
+            self._recorder.add(message)
+        limit = self._setup.allowance.exhausted
+        if limit and limit.stop_reason == "token_limit":
+            raise LimitReached(f"{limit.what} is used up; raise the limit.")
+
+    async def _ask_in_time(self) -> AIMessage | None:
+        """The model's reply; None if the time of the run was up before."""
+        limit = self._setup.budget.seconds
+        if limit is None:
+            return await self._ask()
+        left = limit - self._recorder.now()
+        if self._state.limit:
+            left = max(left, FINAL_SECONDS)
+        elif left <= 0:
+            return None
+        timeout = asyncio.timeout(left)
+        try:
+            async with timeout:
+                return await self._ask()
+        except TimeoutError:
+            if timeout.expired():
+                return None
+            raise
+
+    def _outside(self, reply: AIMessage | None) -> Outside:
+        """The time, and what the shared allowance grants; the calls that will run are taken from it."""
+        now = self._recorder.now()
+        if reply is None:
+            return Outside(seconds=now)
+        allowance = self._setup.allowance
+        if reply.usage_metadata:
+            allowance.spend(tokens=reply.usage_metadata["total_tokens"])
+        if limit := allowance.exhausted:
+            return Outside(seconds=now, granted=0, limit=limit)
+        wanted = calls_to_run(self._state, reply, self._setup.budget, now)
+        granted = allowance.take_calls(wanted)
+        limit = Limit.of_calls(allowance.calls or 0, shared=True) if granted < wanted else None
+        return Outside(seconds=now, granted=granted, limit=limit)
 
     def _opening(self) -> list[BaseMessage]:
         """The messages that the run begins with, after the history."""
@@ -154,7 +200,7 @@ class Run:
 
     def _bound_model(self) -> Any:
         setup = self._setup
-        if self._state.closing or not setup.tools:
+        if not setup.tools or (self._state.limit and setup.when_exhausted == "answer"):
             return setup.model
         try:
             return setup.model.bind_tools(tool_definitions(list(setup.tools.values())))
@@ -171,10 +217,12 @@ class Run:
     async def _run_tools(self, calls: Sequence[ToolCall]) -> None:
         """Runs the calls side by side and records their results in the order of the calls, also when stopped."""
         done: dict[int, tuple[ToolMessage, float, float]] = {}
+        budget = self._setup.budget
+        limit = TimeLimit.soonest(budget.seconds_per_call, budget.seconds, self._recorder.now())
 
         async def run_one(position: int, call: ToolCall) -> None:
             began = self._recorder.now()
-            message = await run_call(call, self._setup.tools, self._setup.budget.seconds_per_call)
+            message = await run_call(call, self._setup.tools, limit)
             done[position] = (message, began, self._recorder.now())
 
         try:

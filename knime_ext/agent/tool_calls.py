@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from langchain_core.messages import ToolCall, ToolMessage
@@ -13,25 +14,47 @@ from knime_ext.agent.loop import error_message
 from knime_ext.agent.threads import call_in_thread
 from knime_ext.errors import KnimeExtError
 
-__all__ = ["run_call"]
+__all__ = ["TimeLimit", "run_call"]
 
 
-async def run_call(call: ToolCall, tools: Mapping[str, BaseTool], seconds: float | None) -> ToolMessage:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimeLimit:
+    """How long a call may take.
+
+    Attributes:
+        seconds: From now; None for no limit.
+        of_run: The time of the whole run, if that is what ends first.
+    """
+
+    seconds: float | None = None
+    of_run: float | None = None
+
+    @classmethod
+    def soonest(cls, per_call: float | None, of_run: float | None, now: float) -> TimeLimit:
+        """The limit of a call that begins `now` seconds after its run began."""
+        left = None if of_run is None else of_run - now
+        if left is None or (per_call is not None and per_call <= left):
+            return cls(seconds=per_call)
+        return cls(seconds=left, of_run=of_run)
+
+
+async def run_call(call: ToolCall, tools: Mapping[str, BaseTool], limit: TimeLimit | None = None) -> ToolMessage:
     """Calls a tool and gives its result, or the reason why there is none, as a message.
 
     Args:
         call: What the model asked for.
         tools: The offered tools by name.
-        seconds: Time limit; None for no limit.
+        limit: Time limit; none if not given.
     """
     name, identifier = call["name"], call["id"] or ""
     tool = tools.get(name)
     if tool is None:
         known = ", ".join(tools) or "none"
         return error_message(identifier, name, f"there is no tool {name!r}; the tools are: {known}.")
-    limit = asyncio.timeout(seconds)
+    allowed = limit or TimeLimit()
+    timeout = asyncio.timeout(allowed.seconds)
     try:
-        async with limit:
+        async with timeout:
             return _as_message(await _invoke(tool, {**call, "type": "tool_call"}), name, identifier)
     except asyncio.CancelledError:
         if _being_cancelled():
@@ -39,7 +62,7 @@ async def run_call(call: ToolCall, tools: Mapping[str, BaseTool], seconds: float
         # A tool's own event loop may cancel inside; that is a failure of the tool, not of the run.
         text = f"the tool {name!r} was cancelled from within."
     except TimeoutError as error:
-        text = _timeout_text(name, seconds) if limit.expired() else _failure_text(name, error)
+        text = _timeout_text(name, allowed) if timeout.expired() else _failure_text(name, error)
     except Exception as error:
         text = _failure_text(name, error)
     return error_message(identifier, name, text)
@@ -65,9 +88,14 @@ def _as_message(result: Any, name: str, identifier: str) -> ToolMessage:
     return ToolMessage(content=str(result), tool_call_id=identifier, name=name)
 
 
-def _timeout_text(name: str, seconds: float | None) -> str:
+def _timeout_text(name: str, limit: TimeLimit) -> str:
+    if limit.of_run is not None:
+        return (
+            f"the tool {name!r} was stopped, for the run's time of {limit.of_run:g} seconds is used up; "
+            "it is unknown whether it took effect. Answer with what you have."
+        )
     return (
-        f"the tool {name!r} gave no result within {seconds:g} seconds and was stopped; "
+        f"the tool {name!r} gave no result within {limit.seconds:g} seconds and was stopped; "
         "it is unknown whether it took effect. Ask for less, or go on without it."
     )
 

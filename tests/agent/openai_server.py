@@ -80,7 +80,8 @@ def _events(body: Body, message: dict[str, Any], reason: str) -> list[str]:
         frame | {"choices": [{"index": 0, "delta": delta, "finish_reason": None if delta else reason}]}
         for delta in deltas
     ]
-    if (body.get("stream_options") or {}).get("include_usage"):
+    options: Body = body.get("stream_options") or {}
+    if options.get("include_usage"):
         chunks.append(frame | {"usage": _USAGE})
     return [*(json.dumps(chunk) for chunk in chunks), "[DONE]"]
 
