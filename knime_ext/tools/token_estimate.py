@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from knime_ext.tools.definition import ToolDefinition
 
-__all__ = ["estimated_tokens"]
+__all__ = ["estimated_tokens", "tokens_in"]
 
 _ASCII_CHARS_PER_TOKEN = 4
 _OTHER_BYTES_PER_TOKEN = 3
@@ -36,7 +36,11 @@ def estimated_tokens(definition: ToolDefinition | Mapping[str, Any]) -> int:
     Returns:
         The tokens, at least 1; the same for equal definitions on every machine.
     """
-    text = json.dumps(_seen_by_model(definition), ensure_ascii=False, separators=(",", ":"), default=str)
+    return tokens_in(json.dumps(_seen_by_model(definition), ensure_ascii=False, separators=(",", ":"), default=str))
+
+
+def tokens_in(text: str) -> int:
+    """The same for the JSON text of a definition, written without spaces: name, description, parameters."""
     total = len(text.encode(errors="replace"))
     ascii_chars = sum(map(str.isascii, text)) if not text.isascii() else total
     return _FRAME_TOKENS + math.ceil(

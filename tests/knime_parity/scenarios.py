@@ -133,6 +133,7 @@ def dialogs_with_inputs(world: World, servers: Servers) -> JSON:
         "agent": world.dialog("AgentPrompter", [MODEL, mixed, talk, [orders()]], ALONE, {}),
         "agent without history": world.dialog("AgentPrompter", [MODEL, mixed, None, []], ALONE, {}),
         "convert": world.dialog("ConvertTools", [mixed], ALONE, {"all_columns": False, "tool_column": "Old"}),
+        "explorer": world.dialog("ToolExplorer", [mixed], ALONE, {"columns": ["NAME"]}),
         "connector": world.dialog("ChatModelConnector", [], credentials, {"model": "m", "credential": "my key"}),
     }
 
@@ -245,6 +246,27 @@ def convert_tools_converts_one_column(world: World, servers: Servers) -> JSON:
     return [
         world.execute("ConvertTools", [mixed], ALONE, {"all_columns": False, "tool_column": column})
         for column in ("Old", "New", "Older", "Note", "gone", "")
+    ]
+
+
+# Tool Explorer
+
+
+@scenario
+def explorer_unfolds_tools(world: World, servers: Servers) -> JSON:
+    return {
+        name: world.execute("ToolExplorer", [each], ALONE, {})
+        for name, each in {**tables_to_convert(), "damaged": damaged_tools()}.items()
+    }
+
+
+@scenario
+def explorer_appends_what_is_wanted(world: World, servers: Servers) -> JSON:
+    named = table({"Name": pa.array(["mine"]), "Tool": tools(ECHO)})
+    settings = {"columns": ["NAME", "TOKENS", "READ_ONLY"], "tool_column": "Tool"}
+    return [
+        world.configure("ToolExplorer", [named], ALONE, settings),
+        world.execute("ToolExplorer", [named], ALONE, settings),
     ]
 
 
@@ -392,5 +414,9 @@ def _refused(world: World, node: str, settings: dict[str, Any]) -> bool:
 
 
 def _no_inputs(node: str) -> list[Any]:
-    inputs: dict[str, list[Any]] = {"AgentPrompter": [None, None, None, []], "ConvertTools": [None]}
+    inputs: dict[str, list[Any]] = {
+        "AgentPrompter": [None, None, None, []],
+        "ConvertTools": [None],
+        "ToolExplorer": [None],
+    }
     return inputs.get(node, [])

@@ -15,7 +15,14 @@ PLATFORM = {
     *("WorkflowInput", "WorkflowOutput", "ToolMessageOutput", "WorkflowToTool"),
     *("StringConfiguration", "IntegerConfiguration", "DoubleConfiguration", "BooleanConfiguration"),
 }
-EXTENSION = {"MCPToolProvider", "AgentPrompter", "ChatModelConnector", "ConvertTools", "OfflineChatModel"}
+EXTENSION = {
+    "MCPToolProvider",
+    "AgentPrompter",
+    "ChatModelConnector",
+    "ConvertTools",
+    "OfflineChatModel",
+    "ToolExplorer",
+}
 
 
 def python(program: str, *path: Path) -> str:
