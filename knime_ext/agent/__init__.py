@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from knime_ext.agent.data import DataItem, DataRepository, DataTable
     from knime_ext.agent.langchain_tools import ToolContext, to_langchain_tools, tool_definitions
     from knime_ext.agent.offline import OfflineChatModel
+    from knime_ext.agent.page.run_page import render_trace
     from knime_ext.agent.run import AgentRun
     from knime_ext.agent.trace import Trace
-    from knime_ext.agent.trace_page import render_trace
 
 _HOMES = {
     "Agent": "agent",
@@ -36,7 +36,7 @@ _HOMES = {
     "cells_from_messages": "conversation",
     "create_chat_model": "chat_models",
     "messages_from_cells": "conversation",
-    "render_trace": "trace_page",
+    "render_trace": "page.run_page",
     "to_langchain_tools": "langchain_tools",
     "tool_definitions": "langchain_tools",
 }
