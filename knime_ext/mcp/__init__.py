@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from knime_ext.mcp.egress import EgressPolicy
     from knime_ext.mcp.execution import MCPToolCaller
     from knime_ext.mcp.facade import MCPFacade
+    from knime_ext.mcp.leased_session import LeasedSession
     from knime_ext.mcp.listing import Listing, ServerInfo, ToolProblem
     from knime_ext.mcp.openmetadata import OpenMetadataTool
     from knime_ext.mcp.pool import SessionPool
@@ -59,6 +60,7 @@ __all__ = [
     "FieldChange",
     "HTTPProvider",
     "Handlers",
+    "LeasedSession",
     "Limits",
     "Listing",
     "MCPClient",
@@ -119,6 +121,7 @@ _HOMES = {
     "egress": ["EgressPolicy"],
     "execution": ["MCPToolCaller"],
     "facade": ["MCPFacade"],
+    "leased_session": ["LeasedSession"],
     "listing": ["Listing", "ServerInfo", "ToolProblem"],
     "openmetadata": ["OpenMetadataTool"],
     "pool": ["SessionPool"],

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from knime_ext.errors import KnimeExtError, MCPToolNotFoundError, UnknownTool
 from knime_ext.mcp.lease import Lease
+from knime_ext.mcp.leased_session import LeasedSession
 from knime_ext.mcp.offered_tools import OfferedTools
 from knime_ext.mcp.openai_tools import (
     Arguments,
@@ -21,7 +22,6 @@ from knime_ext.mcp.openai_tools import (
 from knime_ext.mcp.pool import SessionPool
 from knime_ext.mcp.server_choice import ProviderMap, choose_server, with_credentials
 from knime_ext.mcp.servers import Server
-from knime_ext.mcp.sessions import Session
 from knime_ext.mcp.tool_info import ToolCallResult, ToolInfo
 from knime_ext.mcp.toolset import MCPToolset
 from knime_ext.tools import NamePatterns, ToolDefinition, ToolResult, ToolSelection, Toolset, unknown_tool
@@ -220,11 +220,10 @@ class MCPClient:
 
         return ToolCalls(call=self._invoke, acall=self._ainvoke, provider=self.provider, labels=labels or {})
 
-    def _session(self) -> Session | None:
+    def _session(self) -> LeasedSession | None:
+        """The session, None while nothing has been asked of the server."""
         pool = self._lease.pool
-        if pool is None or self._tools is None or self._tools[0] is not pool:
-            return None  # nothing has been asked of the server yet
-        return pool.session(self.server)
+        return None if pool is None else pool.known_session(self.server)
 
     def _new_pool(self) -> SessionPool:
         return SessionPool({self.provider: self.server} if self.provider is not None else {})

@@ -10,7 +10,7 @@ from typing import Literal
 from knime.types.tool import MCPTool
 from knime_ext.errors import ConfigurationError, MCPError
 from knime_ext.mcp.drift import FieldChange, changes_since
-from knime_ext.mcp.sessions import Session
+from knime_ext.mcp.leased_session import LeasedSession
 
 __all__ = ["ToolComparison", "compare_tools"]
 
@@ -32,7 +32,9 @@ class ToolComparison:
     error: str | None = None
 
 
-async def compare_tools(tools: Sequence[MCPTool], session_of: Callable[[MCPTool], Session]) -> list[ToolComparison]:
+async def compare_tools(
+    tools: Sequence[MCPTool], session_of: Callable[[MCPTool], LeasedSession]
+) -> list[ToolComparison]:
     """Compares every tool, in the order given; each server is asked once, and failures are data.
 
     Args:

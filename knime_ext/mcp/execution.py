@@ -17,10 +17,10 @@ from knime_ext.mcp.calls import is_repeatable
 from knime_ext.mcp.comparison import ToolComparison, compare_tools
 from knime_ext.mcp.drift import changes_since, has_changed
 from knime_ext.mcp.egress import EgressPolicy
+from knime_ext.mcp.leased_session import LeasedSession
 from knime_ext.mcp.listing import Listing
 from knime_ext.mcp.pool import SessionPool
 from knime_ext.mcp.servers import Server, server_from_uri
-from knime_ext.mcp.sessions import Session
 from knime_ext.mcp.toolset import list_servers
 from knime_ext.tools import ToolResult
 
@@ -143,7 +143,7 @@ class MCPToolCaller:
             tool.tool_name, parameters, timeout=self._timeout, repeatable=is_repeatable(tool.annotations)
         )
 
-    async def _compare(self, session: Session, tool: MCPTool) -> None:
+    async def _compare(self, session: LeasedSession, tool: MCPTool) -> None:
         """Makes sure, once per run, that the server still describes a tool as it did when it was listed."""
         key = (tool.provider, tool.server_uri, tool.tool_name, tool.fingerprint)
         if tool.fingerprint is None or key in self._compared:

@@ -87,7 +87,7 @@ class Line(ABC):
 
     @abstractmethod
     async def close(self) -> None:
-        """Closes every connection."""
+        """Closes every connection. The line can be used again and opens others then."""
 
 
 _verdicts: dict[str, str] = {}
@@ -105,7 +105,7 @@ class HTTPLine(Line):
     def __init__(self, server: HTTPServer, policy: EgressPolicy, origin: Origin) -> None:
         self._server = server
         self._gate = EgressGate(policy, server.url, origin, server.headers, chosen_urls(server.auth))
-        self._client = GuardedClient(server, self._gate)
+        self._client: GuardedClient | None = None
 
     def admit(self) -> None:
         """Asks the egress policy about the address."""
@@ -114,7 +114,7 @@ class HTTPLine(Line):
     @property
     def session_id(self) -> str | None:
         """What the header `Mcp-Session-Id` said last."""
-        return self._client.session_id
+        return None if self._client is None else self._client.session_id
 
     def doors(self) -> Sequence[Door]:
         """One door if the transport is known, else both, the remembered one first."""
@@ -135,14 +135,21 @@ class HTTPLine(Line):
 
     async def close(self) -> None:
         """Closes the HTTP client."""
-        await self._client.aclose()
+        client, self._client = self._client, None
+        if client is not None:
+            await client.aclose()
+
+    def _open_client(self) -> GuardedClient:
+        if self._client is None:
+            self._client = GuardedClient(self._server, self._gate)
+        return self._client
 
     def _streamable(self, exchange: Exchange) -> AbstractAsyncContextManager[Any]:
         limit = self._server.limits.answer_bytes
-        return streamable_http_client(self._server.url, http_client=self._client, max_sse_event_size=limit)
+        return streamable_http_client(self._server.url, http_client=self._open_client(), max_sse_event_size=limit)
 
     def _sse(self, exchange: Exchange) -> AbstractAsyncContextManager[Any]:
-        return sse_transport(self._server.url, self._client)
+        return sse_transport(self._server.url, self._open_client())
 
 
 class StdioLine(Line):

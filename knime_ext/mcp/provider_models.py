@@ -94,12 +94,16 @@ class TimeLimits(_Strict):
     Attributes:
         connect: For reaching the server and shaking hands.
         list: For the whole list of tools.
-        call: For one call.
+        call: For one call, or for its silences if the server reports progress.
+        total: For one call, however much progress is reported.
+        unused: For an open session that nobody uses.
     """
 
     connect: PositiveFloat | None = None
     list: PositiveFloat | None = None
     call: PositiveFloat | None = None
+    total: PositiveFloat | None = None
+    unused: PositiveFloat | None = None
 
 
 class OAuthSettings(_Strict):

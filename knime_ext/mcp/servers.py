@@ -38,12 +38,15 @@ class Timeouts:
         call: For one call of a tool, a repetition after a lost session included. Progress that the server reports
             starts it anew, so for slow tools it is a limit on silence.
         total: For one call in any case, however much progress is reported; at least `call`.
+        unused: For an open session that nobody uses. Afterwards its connections are closed, and a child process ends;
+            the next use opens another.
     """
 
     connect: float | None = 10.0
     list: float | None = 30.0
     call: float | None = 60.0
     total: float | None = 600.0
+    unused: float | None = 300.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

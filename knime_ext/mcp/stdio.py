@@ -1,8 +1,8 @@
 """The stdio transport: a server as a child process that speaks JSON lines.
 
 The SDK has one of its own. This one differs where children leak or flood: the whole process group is killed in every
-case (the SDK spares descendants when the child itself goes by itself), lines are bounded, and what the child writes
-to standard error is kept, because it usually says why the child died.
+case, also when this process is killed itself (the SDK spares descendants when the child itself goes by itself), lines
+are bounded, and what the child writes to standard error is kept, because it usually says why the child died.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import subprocess
 import sys
 import tempfile
 from asyncio.subprocess import PIPE, Process, SubprocessStreamProtocol
@@ -79,6 +80,7 @@ async def stdio_transport(server: StdioServer, notes: ChildNotes, exchange: Exch
                 notes.hear(errlog.read().encode())
         return
     process, transport = await _start_shielded(server)
+    guard = _Guard(process.pid)
     incoming, read = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     try:
         async with incoming, read, anyio.create_task_group() as tasks:
@@ -95,6 +97,7 @@ async def stdio_transport(server: StdioServer, notes: ChildNotes, exchange: Exch
     finally:
         # Also when a task is cancelled the hard way, while it stops the child politely.
         _kill_group(process.pid)
+        guard.dismiss()
         notes.exit_code = process.returncode
         transport.close()
 
@@ -111,7 +114,7 @@ async def _start(server: StdioServer) -> tuple[Process, asyncio.SubprocessTransp
     loop = asyncio.get_running_loop()
     limit = server.limits.answer_bytes
     transport, protocol = await loop.subprocess_exec(
-        lambda: SubprocessStreamProtocol(limit=limit, loop=loop),
+        lambda: _ChildProtocol(limit=limit, loop=loop),
         server.command,
         *server.args,
         stdin=PIPE,
@@ -122,6 +125,53 @@ async def _start(server: StdioServer) -> tuple[Process, asyncio.SubprocessTransp
         start_new_session=True,
     )
     return Process(transport, protocol, loop), transport
+
+
+class _ChildProtocol(SubprocessStreamProtocol):
+    """Takes the descendants of a child along when it dies; they may hold its output open, and all would seem well."""
+
+    _group: int | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(transport)
+        self._group = cast("asyncio.SubprocessTransport", transport).get_pid()
+
+    def process_exited(self) -> None:
+        if self._group is not None:
+            _kill_group(self._group)
+        super().process_exited()
+
+
+class _Guard:
+    """A shell that waits for the end of this process, whatever ends it, and then ends a process group."""
+
+    def __init__(self, group: int) -> None:
+        self._shell: subprocess.Popen[bytes] | None = None
+        with suppress(OSError):  # a system without a shell has to do without
+            self._shell = subprocess.Popen(
+                ["/bin/sh", "-c", _GUARDING, "knime-mcp-guard", str(group)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+
+    def dismiss(self) -> None:
+        """Ends the shell: the group is gone."""
+        if self._shell is not None:
+            self._shell.kill()
+            self._shell.communicate()
+
+
+_GUARDING = """
+read -r _
+sleep 1
+kill -s TERM -- "-$1"
+sleep 1
+kill -s KILL -- "-$1"
+"""
+"""Nothing is ever written to the shell, so what it reads is the end of its standard input, which is our own end. By
+then the child has read the end of its own, and may go by itself."""
 
 
 async def _deliver(

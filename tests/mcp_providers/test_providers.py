@@ -40,6 +40,8 @@ providers:
       X-Team: "blue"
     timeouts:
       call: 120
+      total: 900
+      unused: 30
   # files of the project
   files:
     provider_type: stdio
@@ -67,7 +69,7 @@ def test_every_kind_becomes_a_server_with_its_variables_replaced(file: Path) -> 
     assert providers.server("docs", environment) == StreamableHTTPServer(
         "https://docs.example.org/mcp",
         headers={"X-Team": "blue", "Authorization": "Bearer t0ken"},
-        timeouts=Timeouts(call=120),
+        timeouts=Timeouts(call=120, total=900, unused=30),
     )
     assert providers.server("files", environment) == StdioServer(
         "files", "npx", ("-y", "server-filesystem", "/srv/data"), env={"API_KEY": "none"}, cwd=Path("/tmp")
