@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ from langchain_core.messages import BaseMessage, HumanMessage
 
 from knime_ext.agent import (
     Agent,
-    Budget,
+    Allowance,
     DataRepository,
     ToolNames,
     cells_from_messages,
@@ -22,14 +22,22 @@ from knime_ext.agent import (
 from knime_ext.nodes.agent_settings import AgentSettings, IterationLimit
 from knime_ext.nodes.cells import conversation_table, empty_table, messages_in, texts_in, tools_in
 from knime_ext.nodes.chat_model_port import ChatModelPortObject
+from knime_ext.nodes.result_shelf import result_shelf
 from knime_ext.nodes.tool_host import ToolHost
 
 if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
 
     from knime.types.message import MessageValue
+    from knime_ext.agent.budget import WhenExhausted
 
 __all__ = ["AgentInputs", "run_agent"]
+
+_ENDS: Mapping[str, WhenExhausted] = {
+    IterationLimit.FAIL.name: "fail",
+    IterationLimit.FINAL_RESPONSE.name: "answer",
+    IterationLimit.REFUSE.name: "refuse",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +89,10 @@ def run_agent(settings: AgentSettings, ctx: knext.ExecutionContext, inputs: Agen
             data=data,
             simple_types_only=settings.simple_types_only,
             execution_hints={"execution-mode": "DEBUG" if settings.debug else "DEFAULT"},
+            approval=settings.approval.policy(),
+            approve=host.approve,
+            shelf=result_shelf(ctx),
+            max_result_chars=settings.limits.result_chars,
         )
         names = ToolNames(tools)
         question, history = _question(settings.user_message, messages_from_cells(past.messages, names))
@@ -102,13 +114,13 @@ def run_agent(settings: AgentSettings, ctx: knext.ExecutionContext, inputs: Agen
 
 
 def _agent(settings: AgentSettings, model: Any, tools: Sequence[BaseTool], data: DataRepository) -> Agent:
-    final = settings.recursion_limit_handling == IterationLimit.FINAL_RESPONSE.name
     return Agent(
         model,
         tools,
         system_message=settings.developer_message,
-        budget=Budget(turns=settings.recursion_limit),
-        when_exhausted="answer" if final else "fail",
+        budget=settings.limits.budget(settings.recursion_limit),
+        allowance=Allowance(tokens=settings.limits.tokens or None),
+        when_exhausted=_ENDS[settings.recursion_limit_handling],
         final_prompt=settings.recursion_limit_prompt,
         data=data,
     )

@@ -7,8 +7,10 @@ from typing import Any
 
 import knime.extension as knext
 
+from knime_ext.nodes.approval_settings import ApprovalSettings
 from knime_ext.nodes.changed_tools import ChangedTools
 from knime_ext.nodes.columns import chosen_column, holds_messages, holds_text, holds_tools
+from knime_ext.nodes.limit_settings import LimitSettings
 
 __all__ = ["AgentColumns", "AgentSettings", "ErrorHandling", "IterationLimit"]
 
@@ -26,10 +28,11 @@ If something is missing because a tool could not run any more, say what it is.""
 
 
 class IterationLimit(knext.EnumParameterOptions):
-    """What happens when the model still wants tools after the last iteration."""
+    """What happens when the model still wants tools after a limit is reached."""
 
     FAIL = ("Fail", "The node fails.")
     FINAL_RESPONSE = ("Final response", "The model is asked once more, without tools, to answer from what it has.")
+    REFUSE = ("Refuse", "Every further call is refused and the model is told why, until it answers from what it has.")
 
 
 class ErrorHandling(knext.EnumParameterOptions):
@@ -87,7 +90,7 @@ class ErrorSettings:
 class Questions(knext.EnumParameterOptions):
     """What a server is answered that asks in the middle of a call."""
 
-    DEFAULTS = ("Use defaults", "A form whose required fields all have defaults is sent with them; else see below.")
+    DEFAULTS = ("Use defaults", "A form whose required fields all have defaults is sent with them.")
     DECLINE = ("Decline", "Every question is declined, and the tool goes on without the answer or fails.")
 
 
@@ -104,8 +107,8 @@ class ServerSettings:
     )
     questions = knext.EnumParameter(
         "Questions of servers",
-        "A server may ask the person for input while a tool runs. Nobody sits in front of a node, so questions without "
-        "an answer are declined.",
+        "A server may ask the person for input while a tool runs. `knime-mcp run` asks the person at the terminal. "
+        "Nobody sits in front of a node elsewhere, so questions without an answer are declined.",
         Questions.DEFAULTS.name,
         Questions,
     )
@@ -170,8 +173,8 @@ class AgentSettings:
         is_advanced=True,
     )
     recursion_limit_handling = knext.EnumParameter(
-        "When the iteration limit is reached",
-        "What happens if the model still asks for tools then.",
+        "When a limit is reached",
+        "What happens if the model still asks for tools after the iteration limit or another limit is reached.",
         IterationLimit.FAIL.name,
         IterationLimit,
         style=knext.EnumParameter.Style.VALUE_SWITCH,
@@ -204,6 +207,8 @@ class AgentSettings:
         "",
         is_advanced=True,
     )
+    limits = LimitSettings()
+    approval = ApprovalSettings()
     errors = ErrorSettings()
     mcp = ServerSettings()
 

@@ -14,8 +14,9 @@ from knime_ext.errors import MCPToolChanged
 
 if TYPE_CHECKING:
     from knime.types.tool import MCPTool, Tool, WorkflowTool
-    from knime_ext.mcp import MCPToolCaller
+    from knime_ext.mcp import Handlers, MCPToolCaller
     from knime_ext.tools import ToolResult
+    from knime_ext.tools.approval import Approve
 
 __all__ = ["ToolHost"]
 
@@ -30,13 +31,15 @@ class ToolHost:
     Args:
         ctx: The node's context.
         changed: What happens with a tool that has changed since it was listed: "FAIL", "WARN" or "ACCEPT".
-        questions: How questions of servers are answered: "DEFAULTS" or "DECLINE".
+        questions: How questions of servers are answered: "DEFAULTS" or "DECLINE". With the first, the person in
+            front of the run answers, if the host knows one.
     """
 
     def __init__(self, ctx: Any, *, changed: str = "FAIL", questions: str = "DEFAULTS") -> None:
         self._ctx = ctx
         self._changed = changed
         self._questions = questions
+        self._person = getattr(ctx, "_person", None)
         self._fraction = 0.0
         self._has_mcp = hasattr(ctx, "_execute_mcp_tool")
         self._workflow_lock = threading.Lock()
@@ -53,6 +56,11 @@ class ToolHost:
     ) -> None:
         self._caller = None
         self._stack.close()
+
+    @property
+    def approve(self) -> Approve | None:
+        """Asks the person in front of the run about a call; None if there is nobody."""
+        return None if self._person is None else self._person.approve
 
     def _execute_tool(
         self, tool: WorkflowTool, parameters: dict[str, Any], inputs: list[Any], execution_hints: dict[str, str]
@@ -118,7 +126,7 @@ class ToolHost:
     @contextmanager
     def _attended(self, tool: MCPTool, number: int) -> Generator[None]:
         """Shows the progress that the server reports and answers its questions."""
-        from knime_ext.mcp import Handlers, Progress, answer_with_defaults, asking, decline, showing_progress
+        from knime_ext.mcp import Progress, asking, showing_progress
 
         def show(progress: Progress) -> None:
             share = progress.fraction or 0.0
@@ -126,9 +134,15 @@ class ToolHost:
             text = f"call {number}: {tool.name}" + (f": {progress.message}" if progress.message else "")
             self._show(begin + share * (end - begin), text)
 
-        elicit = answer_with_defaults if self._questions == "DEFAULTS" else decline
-        with showing_progress(show), asking(Handlers(elicit=elicit)):
+        with showing_progress(show), asking(self._handlers()):
             yield
+
+    def _handlers(self) -> Handlers:
+        from knime_ext.mcp import Handlers, answer_with_defaults, decline
+
+        if self._questions == "DECLINE":
+            return Handlers(elicit=decline)
+        return Handlers(elicit=answer_with_defaults if self._person is None else self._person.answer)
 
     def _report(self, tool: Tool) -> int:
         """Shows which tool runs. How many calls will follow is unknown, so the bar slows down towards its end."""

@@ -36,6 +36,7 @@ from knime_ext.runtime.workflow_run import WorkflowRun
 
 if TYPE_CHECKING:
     from knime_ext.mcp import Server
+    from knime_ext.runtime.person import Person
 
 __all__ = ["Cancel", "configure_workflow", "run_prepared", "run_workflow"]
 
@@ -62,6 +63,7 @@ def run_workflow(
     credentials: Mapping[str, Credential] | None = None,
     registry: NodeRegistry | None = None,
     filestore: FileStore | None = None,
+    person: Person | None = None,
 ) -> RunResult:
     """Runs a workflow and waits for its end.
 
@@ -78,6 +80,7 @@ def run_workflow(
         credentials: Credentials by name.
         registry: The nodes that can be used; those of the extension and the platform if not given.
         filestore: Where workflow tools lie; the user's own file store if not given.
+        person: Who answers questions of servers and approves tool calls during the run; nobody if not given.
 
     Returns:
         What the run gave; its `state` is "succeeded", or "canceled" if `cancel` ended it.
@@ -103,6 +106,8 @@ def run_workflow(
             credentials=credentials or {},
             inputs=inputs or {},
             parameters=parameters or {},
+            person=person,
+            kept=None if out is None else Path(out).absolute(),
         )
         prepared = overridden(workflow, settings or {}, services.registry)
         return run_prepared(prepared, services, out=out, events=events, stop=stop.set)

@@ -63,3 +63,7 @@ class EmbeddedConfigurationContext(_Embedded):
 
 class EmbeddedExecutionContext(_Embedded, ToolExecution, ExecutionContext):
     """What `execute` gets."""
+
+    def _node_folder(self) -> Path:
+        """Folder for what this node keeps beside its outputs, not made yet; temporary if the run keeps nothing."""
+        return self._host.node_dir

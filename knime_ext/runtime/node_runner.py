@@ -175,4 +175,5 @@ class NodeRunner:
             temp_dir=self.services.temp_dir,
             workflow_dir=self.services.base_dir,
             home_dir=self.services.filestore.folder.parent,
+            node_dir=self.services.node_folder(self.planned.id),
         )

@@ -14,6 +14,7 @@ from knime_ext.runtime.registry import NodeRegistry
 
 if TYPE_CHECKING:
     from knime_ext.runtime.knext.table import Table
+    from knime_ext.runtime.person import Person
 
 __all__ = ["Services"]
 
@@ -32,6 +33,8 @@ class Services:
         credentials: Credentials by name.
         inputs: Tables for Workflow Input nodes, by their names.
         parameters: Values for Configuration nodes, by parameter name.
+        person: Who is asked during the run; None if nobody sits in front of it.
+        kept: Folder for what nodes keep beside their outputs; None for a run that keeps nothing.
         depth: 0 for a run that a person started, 1 for a workflow tool in it, and so on.
     """
 
@@ -44,7 +47,13 @@ class Services:
     credentials: Mapping[str, Credential] = field(default_factory=dict[str, Credential], repr=False)
     inputs: Mapping[str, Table] = field(default_factory=dict[str, "Table"])
     parameters: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    person: Person | None = None
+    kept: Path | None = None
     depth: int = 0
+
+    def node_folder(self, node: str) -> Path:
+        """Folder for what a node keeps beside its outputs; a temporary one if the run keeps nothing."""
+        return (self.kept or self.temp_dir) / "nodes" / node
 
     def resolve_path(self, text: str) -> Path:
         """A path as the user wrote it, relative to the workflow's folder."""

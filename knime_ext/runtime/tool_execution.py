@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from knime_ext.runtime.filestore import FileStore
     from knime_ext.runtime.knext.contexts import Credential
     from knime_ext.runtime.knext.table import Table
+    from knime_ext.runtime.person import Person
     from knime_ext.runtime.services import Services
     from knime_ext.tools import ToolResult
 
@@ -32,6 +33,11 @@ class ToolExecution:
     def _mcp_providers(self) -> Mapping[str, Server] | None:
         """The MCP servers that are registered for this run; None for those in the operator's own file."""
         return self._services.mcp.providers
+
+    @property
+    def _person(self) -> Person | None:
+        """Who answers questions of servers and approves calls during this run; None if nobody does."""
+        return self._services.person
 
     def _execute_tool(
         self,

@@ -157,6 +157,7 @@ def _execute_workflow(
                 temp_dir=temp,
                 inputs={port.name: table for port, table in zip(tool.input_ports or (), inputs, strict=True)},
                 parameters=dict(parameters),
+                kept=None,  # what the nodes of a tool's workflow keep ends with it
                 depth=services.depth + 1,
             ),
         )

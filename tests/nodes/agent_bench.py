@@ -117,6 +117,7 @@ class Bench:
     data_outputs: int = 1
     host: NodeHost | None = None
     tools_table: knext.Table | None = None
+    context_class: type[Context] = Context
 
     def node(self) -> Any:
         node = AgentPrompter()
@@ -125,7 +126,7 @@ class Bench:
 
     def ask(self) -> Outcome:
         node, port = self.node(), ScriptedPort(self.replies)
-        context = Context(self.run, self.data_outputs, self.host)
+        context = self.context_class(self.run, self.data_outputs, self.host)
         tools = self.tools_table if self.tools_table is not None else tool_table(self.tools)
         schemas = [each.schema for each in self.data]
         history_schema = None if self.history is None else self.history.schema

@@ -165,7 +165,7 @@ def always_calling(messages: list[BaseMessage]) -> AIMessage:
 
 def test_the_iteration_limit_fails_the_node() -> None:
     bench = Bench(replies=[always_calling] * 3, tools=[ECHO], run=echo, settings={"recursion_limit": 2})
-    with pytest.raises(knext.InvalidParametersError, match="2 turns is used up"):
+    with pytest.raises(knext.InvalidParametersError, match="2 turns with tools is used up"):
         bench.ask()
 
 
@@ -188,7 +188,7 @@ def test_an_error_can_go_to_a_column_with_the_conversation_so_far() -> None:
     assert outcome.conversation.column_names == ["Conversation", "Errors"]
     errors = outcome.conversation.to_pyarrow().column("Errors").to_pylist()
     assert errors[:-1] == [None] * (len(errors) - 1)
-    assert "1 turn is used up" in errors[-1]
+    assert "1 turn with tools is used up" in errors[-1]
     assert outcome.messages[-1] is None
     assert said(outcome.messages[0]) == ("USER", "What is up?")
 

@@ -118,6 +118,7 @@ class NodeHost:
         temp_dir: Folder for temporary files.
         workflow_dir: Folder of the workflow; its data area is the folder "data" in it.
         home_dir: Folder of the host's own settings and logs.
+        node_dir: Folder for what the node keeps beside its outputs.
     """
 
     credentials: Mapping[str, Credential] = field(default_factory=dict[str, Credential], repr=False)
@@ -127,6 +128,7 @@ class NodeHost:
     temp_dir: Path = Path("tmp")
     workflow_dir: Path = Path()
     home_dir: Path = Path()
+    node_dir: Path = Path("tmp")
 
 
 class _Context:
