@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from knime_ext.errors import KnimeExtError, MCPToolNotFoundError, UnknownTool
+from knime_ext.mcp.closing import Closing
 from knime_ext.mcp.lease import Lease
 from knime_ext.mcp.leased_session import LeasedSession
 from knime_ext.mcp.offered_tools import OfferedTools
@@ -15,16 +15,16 @@ from knime_ext.mcp.openai_tools import (
     Arguments,
     AsyncToolExecutor,
     ToolExecutor,
+    called_arguments,
     executor_reply,
     openai_tools,
-    read_arguments,
 )
 from knime_ext.mcp.pool import SessionPool
 from knime_ext.mcp.server_choice import ProviderMap, choose_server, with_credentials
 from knime_ext.mcp.servers import Server
 from knime_ext.mcp.tool_info import ToolCallResult, ToolInfo
 from knime_ext.mcp.toolset import MCPToolset
-from knime_ext.tools import NamePatterns, ToolDefinition, ToolResult, ToolSelection, Toolset, unknown_tool
+from knime_ext.tools import Dialect, NamePatterns, ToolDefinition, ToolResult, ToolSelection, Toolset, unknown_tool
 from knime_ext.tools.selection import name_patterns
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["MCPClient"]
 
 
-class MCPClient:
+class MCPClient(Closing):
     """Lists and calls the tools of one MCP server.
 
     Connects by itself at the first use and may be used from any thread, also side by side. Everything is there for
@@ -79,30 +79,6 @@ class MCPClient:
 
     def __repr__(self) -> str:
         return f"MCPClient({self.server!r})"
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.aclose()
-
-    def close(self) -> None:
-        """Ends the session and closes every connection; a child process is gone afterwards."""
-        self._lease.close()
-
-    async def aclose(self) -> None:
-        """The same as `close` for async code."""
-        await self._lease.aclose()
 
     @property
     def is_client_initialized(self) -> bool:
@@ -173,38 +149,62 @@ class MCPClient:
         return self._for_langchain(await self._lease.arun(self._offer), ToolSelection.of(include, exclude))
 
     def as_openai_tools(
-        self, include: NamePatterns | None = None, exclude: NamePatterns | None = None
+        self,
+        include: NamePatterns | None = None,
+        exclude: NamePatterns | None = None,
+        *,
+        dialect: Dialect | str | None = None,
     ) -> list[dict[str, Any]]:
-        """The server's tools as OpenAI's function schemas; see `list_tools` for the arguments."""
-        return openai_tools(self._lease.run(self._offer).selected(ToolSelection.of(include, exclude)))
+        """The server's tools as OpenAI's function schemas; see `list_tools` for the arguments.
+
+        Args:
+            include: Names, globs or enum members; only tools that fit one are given. None takes all.
+            exclude: Tools that fit one of these are left out.
+            dialect: The vendor's dialect for the schemas of arguments, such as "openai-strict"; an executor of the
+                same dialect takes the calls. None keeps every keyword.
+
+        Raises:
+            MCPError: The server, or the way to it, failed.
+            ConfigurationError: There is no such dialect.
+        """
+        return openai_tools(self._lease.run(self._offer).selected(ToolSelection.of(include, exclude)), dialect)
 
     async def aas_openai_tools(
-        self, include: NamePatterns | None = None, exclude: NamePatterns | None = None
+        self,
+        include: NamePatterns | None = None,
+        exclude: NamePatterns | None = None,
+        *,
+        dialect: Dialect | str | None = None,
     ) -> list[dict[str, Any]]:
         """The same as `as_openai_tools` for async code."""
-        return openai_tools((await self._lease.arun(self._offer)).selected(ToolSelection.of(include, exclude)))
+        offered = await self._lease.arun(self._offer)
+        return openai_tools(offered.selected(ToolSelection.of(include, exclude)), dialect)
 
-    def create_tool_executor(self) -> ToolExecutor:
+    def create_tool_executor(self, *, dialect: Dialect | str | None = None) -> ToolExecutor:
         """A function that runs OpenAI's tool calls: `(name, arguments) -> dict`.
 
         Arguments may be an object or JSON text. The reply is the object that the tool gave, `{"result": ...}` for
         anything else, and `{"error": ...}` whatever went wrong: the function never raises for a call.
+
+        Args:
+            dialect: The dialect in which the model got the schemas; its arguments are taken back to what the tools
+                want.
         """
 
         def execute(name: str, arguments: Arguments = None) -> dict[str, Any]:
             try:
-                return self._lease.run(lambda pool: self._execute(pool, name, arguments))
+                return self._lease.run(lambda pool: self._execute(pool, name, arguments, dialect))
             except KnimeExtError as error:
                 return {"error": str(error)}
 
         return execute
 
-    def create_async_tool_executor(self) -> AsyncToolExecutor:
+    def create_async_tool_executor(self, *, dialect: Dialect | str | None = None) -> AsyncToolExecutor:
         """The same as `create_tool_executor`; the function is to be awaited."""
 
         async def execute(name: str, arguments: Arguments = None) -> dict[str, Any]:
             try:
-                return await self._lease.arun(lambda pool: self._execute(pool, name, arguments))
+                return await self._lease.arun(lambda pool: self._execute(pool, name, arguments, dialect))
             except KnimeExtError as error:
                 return {"error": str(error)}
 
@@ -266,10 +266,12 @@ class MCPClient:
         known = [tool.name for tool in await self._definitions(pool)]
         return None if name in known else str(unknown_tool(name, known))
 
-    async def _execute(self, pool: SessionPool, name: str, arguments: Arguments) -> dict[str, Any]:
-        wire_name = (await self._find(pool, name)).name
-        result = await self._call(pool, wire_name, read_arguments(arguments, name))
-        return executor_reply(ToolCallResult.of(wire_name, result))
+    async def _execute(
+        self, pool: SessionPool, name: str, arguments: Arguments, dialect: Dialect | str | None
+    ) -> dict[str, Any]:
+        tool = await self._find(pool, name)
+        result = await self._call(pool, tool.name, called_arguments(arguments, tool, dialect, called=name))
+        return executor_reply(ToolCallResult.of(tool.name, result))
 
     async def _find(self, pool: SessionPool, name: str) -> ToolDefinition:
         """The tool that a model means; the server is asked again for one that was not there before."""

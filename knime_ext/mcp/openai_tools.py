@@ -9,9 +9,9 @@ from typing import Any, TypeAlias, cast
 from knime_ext.errors import InvalidArguments
 from knime_ext.mcp.offered_tools import OfferedTool
 from knime_ext.mcp.tool_info import ToolCallResult
-from knime_ext.tools import definition_for_model
+from knime_ext.tools import Dialect, ToolDefinition, convert_schema, definition_for_model
 
-__all__ = ["AsyncToolExecutor", "ToolExecutor", "executor_reply", "openai_tools", "read_arguments"]
+__all__ = ["AsyncToolExecutor", "ToolExecutor", "called_arguments", "executor_reply", "openai_tools"]
 
 Arguments: TypeAlias = "Mapping[str, Any] | str | None"
 """Arguments of a call, as an object or as the JSON text that OpenAI's models send."""
@@ -20,27 +20,58 @@ ToolExecutor: TypeAlias = "Callable[[str, Arguments], dict[str, Any]]"
 AsyncToolExecutor: TypeAlias = "Callable[[str, Arguments], Awaitable[dict[str, Any]]]"
 
 
-def openai_tools(tools: Iterable[OfferedTool]) -> list[dict[str, Any]]:
-    """The tools as entries of `tools` in a request for a chat completion; schemas keep every keyword."""
-    return [_openai_tool(tool) for tool in tools]
+def openai_tools(tools: Iterable[OfferedTool], dialect: Dialect | str | None = None) -> list[dict[str, Any]]:
+    """The tools as entries of `tools` in a request for a chat completion.
+
+    Args:
+        tools: The tools.
+        dialect: The vendor's dialect for schemas of arguments; None keeps every keyword.
+
+    Raises:
+        ConfigurationError: There is no such dialect.
+    """
+    return [_openai_tool(tool, dialect) for tool in tools]
 
 
-def _openai_tool(tool: OfferedTool) -> dict[str, Any]:
+def _openai_tool(tool: OfferedTool, dialect: Dialect | str | None) -> dict[str, Any]:
     clean = definition_for_model(tool.definition)
+    parameters = _parameters(clean)
+    function: dict[str, Any] = {"name": tool.name, "description": clean.description, "parameters": parameters}
+    if dialect is not None:
+        function["parameters"] = convert_schema(parameters, dialect).schema
+        if dialect == Dialect.OPENAI_STRICT:
+            function["strict"] = True
+    return {"type": "function", "function": function}
+
+
+def _parameters(tool: ToolDefinition) -> dict[str, Any]:
     # The vendor refuses an object without this keyword; servers may leave it out for tools without arguments.
-    parameters = {"type": "object", "properties": dict[str, Any](), **clean.parameters}
-    return {
-        "type": "function",
-        "function": {"name": tool.name, "description": clean.description, "parameters": parameters},
-    }
+    return {"type": "object", "properties": dict[str, Any](), **tool.parameters}
 
 
-def read_arguments(arguments: Arguments, tool: str) -> dict[str, Any]:
-    """The arguments of a call as an object; nothing at all is an empty one.
+def called_arguments(
+    arguments: Arguments, tool: ToolDefinition, dialect: Dialect | str | None = None, *, called: str = ""
+) -> dict[str, Any]:
+    """The arguments of a model's call as the tool wants them.
+
+    Args:
+        arguments: What came from the model.
+        tool: The tool.
+        dialect: The dialect in which the model got the schema.
+        called: The name that the model knows the tool by, for messages.
 
     Raises:
         InvalidArguments: They are no JSON object; the message is written for the model.
+        ConfigurationError: There is no such dialect.
     """
+    given = _read_arguments(arguments, called or tool.name)
+    if dialect is None:
+        return given
+    return convert_schema(_parameters(definition_for_model(tool)), dialect).arguments(given)
+
+
+def _read_arguments(arguments: Arguments, tool: str) -> dict[str, Any]:
+    """The arguments of a call as an object; nothing at all is an empty one."""
     if arguments is None or arguments == "":
         return {}
     if not isinstance(arguments, str):

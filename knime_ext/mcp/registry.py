@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
-from types import TracebackType
-from typing import Self
+from collections.abc import Callable, Iterable
 
 from knime_ext.errors import ConfigurationError
+from knime_ext.mcp.closing import Closing
 from knime_ext.mcp.facade import MCPFacade
 from knime_ext.mcp.lease import Lease
 from knime_ext.mcp.pool import SessionPool
 from knime_ext.mcp.server_choice import NamedServers, ProviderMap, unknown_provider
 from knime_ext.mcp.tool_config import ToolConfig
+from knime_ext.tools import Toolset
 
 __all__ = ["MCPRegistry"]
 
 
-class MCPRegistry:
+class MCPRegistry(Closing):
     """Gives out facades; all of them share one session per provider.
 
         with MCPRegistry(providers, [ToolConfig(tool_alias="search", providers=["docs"])]) as registry:
@@ -28,12 +28,21 @@ class MCPRegistry:
     Args:
         providers: Registered servers by name; those of the operator if None.
         tool_configs: The configurations.
+        wrap: Policies over the tools of each facade, such as `lambda tools: tools.governed_by(policy)`. A tool has its
+            name for models there; `wire_name` is the server's.
 
     Raises:
         ConfigurationError: A configuration names an unknown provider, or two have one alias.
     """
 
-    def __init__(self, providers: ProviderMap | None = None, tool_configs: Iterable[ToolConfig] = ()) -> None:
+    def __init__(
+        self,
+        providers: ProviderMap | None = None,
+        tool_configs: Iterable[ToolConfig] = (),
+        *,
+        wrap: Callable[[Toolset], Toolset] | None = None,
+    ) -> None:
+        self._wrap = wrap
         self._providers = _of_the_operator() if providers is None else providers
         self._configs: dict[str, ToolConfig] = {}
         self._facades: dict[str, MCPFacade] = {}
@@ -42,30 +51,6 @@ class MCPRegistry:
         self._lease = Lease(self._new_pool)
         for config in tool_configs:
             self.register(config)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.aclose()
-
-    def close(self) -> None:
-        """Ends all sessions."""
-        self._lease.close()
-
-    async def aclose(self) -> None:
-        """The same as `close` for async code."""
-        await self._lease.aclose()
 
     @property
     def aliases(self) -> list[str]:
@@ -102,7 +87,9 @@ class MCPRegistry:
         if config is None:
             known = ", ".join(map(repr, self._configs)) or "none"
             raise ConfigurationError(f"no tool configuration is called {alias!r}; known are {known}")
-        return MCPFacade(config, lambda: {name: self._servers[name] for name in config.providers}, self._lease)
+        return MCPFacade(
+            config, lambda: {name: self._servers[name] for name in config.providers}, self._lease, wrap=self._wrap
+        )
 
     def _new_pool(self) -> SessionPool:
         self._servers = NamedServers(self._providers)

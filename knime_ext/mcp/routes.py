@@ -1,34 +1,67 @@
-"""The tools of several servers as one list, each call going to the server that has the tool."""
+"""The tools of several servers as one toolset, each call going to the server that has the tool."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 from knime_ext.errors import ConfigurationError, MCPError
 from knime_ext.mcp.listing import Listing
 from knime_ext.mcp.offered_tools import OfferedTools
 from knime_ext.mcp.toolset import MCPToolset
-from knime_ext.tools import ToolDefinition, ToolResult, ToolSelection, check_arguments
+from knime_ext.tools import ToolDefinition, ToolResult, ToolSelection, Toolset, check_arguments
 from knime_ext.tools.selection import matches_any
 
-__all__ = ["Routes", "find_routes"]
+__all__ = ["RoutedToolset"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Routes:
-    """Which tool is where.
+class RoutedToolset(Toolset):
+    """Asks all servers at the same time; one that fails does not hide the others.
+
+    The tools have names for models; equal names of two servers are made distinct.
+
+    Args:
+        toolsets: The tools of each server, by the name of its provider.
+        allowed: Names or globs of the tools that may be called, by the servers' own names; None allows all.
 
     Attributes:
-        offered: The tools under names for models; equal names of two servers are made distinct.
-        problems: Why servers are missing, by the name of the provider.
+        problems: Why servers are missing, as of the last listing, by the name of the provider.
     """
 
-    offered: OfferedTools
-    problems: Mapping[str, str]
-    _stops: Sequence[tuple[ToolDefinition, MCPToolset]]
+    def __init__(self, toolsets: Mapping[str, MCPToolset], allowed: Sequence[str] | None) -> None:
+        self.problems: Mapping[str, str] = {}
+        self._toolsets = toolsets
+        self._allowed = allowed
+        self._offered = OfferedTools([])
+        self._stops: Sequence[tuple[ToolDefinition, MCPToolset]] = ()
+
+    async def list_definitions(self) -> Sequence[ToolDefinition]:
+        """The allowed tools of all servers.
+
+        Raises:
+            MCPError: No server could be listed.
+            ConfigurationError: An allowed name is that of no tool, although all servers answered.
+        """
+        toolsets = self._toolsets
+        answers = await asyncio.gather(*(tools.list() for tools in toolsets.values()))
+        listings = dict(zip(toolsets, answers, strict=True))
+        problems = {name: listing.error for name, listing in listings.items() if listing.error is not None}
+        if len(problems) == len(listings):
+            raise MCPError("; ".join(problems.values()))
+        if not problems:
+            _check_allowed(self._allowed or (), listings)
+        selection = ToolSelection.of(self._allowed)
+        self.problems = problems
+        self._stops = [
+            (tool, toolsets[name])
+            for name, listing in listings.items()
+            for tool in listing.definitions
+            if selection.takes(tool.name)
+        ]
+        self._offered = OfferedTools([tool for tool, _ in self._stops])
+        return [replace(tool.definition, name=tool.name) for tool in self._offered]
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:
         """Calls a tool where it is.
@@ -38,36 +71,9 @@ class Routes:
             InvalidArguments: The arguments do not fit; nothing was called.
             MCPError: The server, or the way to it, failed.
         """
-        definition, toolset = self._stops[self.offered.place(name)]
+        definition, toolset = self._stops[self._offered.place(name)]
         check_arguments(definition.parameters, arguments, name)
         return await toolset.call(definition.name, arguments)
-
-
-async def find_routes(toolsets: Mapping[str, MCPToolset], allowed: Sequence[str] | None) -> Routes:
-    """Asks all servers at the same time; one that fails does not hide the others.
-
-    Args:
-        toolsets: The tools of each server, by the name of its provider.
-        allowed: Names or globs of the tools that may be called; None allows all.
-
-    Raises:
-        MCPError: No server could be listed.
-        ConfigurationError: An allowed name is that of no tool, although all servers answered.
-    """
-    listings = dict(zip(toolsets, await asyncio.gather(*(tools.list() for tools in toolsets.values())), strict=True))
-    problems = {name: listing.error for name, listing in listings.items() if listing.error is not None}
-    if len(problems) == len(listings):
-        raise MCPError("; ".join(problems.values()))
-    if not problems:
-        _check_allowed(allowed or (), listings)
-    selection = ToolSelection.of(allowed)
-    stops = [
-        (tool, toolsets[name])
-        for name, listing in listings.items()
-        for tool in listing.definitions
-        if selection.takes(tool.name)
-    ]
-    return Routes(offered=OfferedTools([tool for tool, _ in stops]), problems=problems, _stops=stops)
 
 
 def _check_allowed(allowed: Sequence[str], listings: Mapping[str, Listing]) -> None:

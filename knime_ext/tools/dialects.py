@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from knime_ext.errors import ConfigurationError
 from knime_ext.tools.dialect_arguments import restored_arguments
 from knime_ext.tools.dialect_conversion import RULES, Conversion
 from knime_ext.tools.schema_diff import Difference, differences, reverted
@@ -68,8 +69,15 @@ def convert_schema(schema: Mapping[str, Any], dialect: Dialect | str) -> Convert
     Args:
         schema: JSON Schema object.
         dialect: The dialect, or its name.
+
+    Raises:
+        ConfigurationError: There is no such dialect.
     """
-    target = Dialect(dialect)
+    try:
+        target = Dialect(dialect)
+    except ValueError:
+        known = ", ".join(repr(one.value) for one in Dialect)
+        raise ConfigurationError(f"there is no dialect of schemas called {dialect!r}; write one of {known}") from None
     original = dict(schema)
     converted = Conversion(original, RULES[target.value]).root()
     return ConvertedSchema(

@@ -4,15 +4,26 @@ import asyncio
 import sys
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from knime_ext.errors import ConfigurationError, MCPError
-from knime_ext.mcp import MCPFacade, MCPRegistry, Server, StdioServer, StreamableHTTPServer, ToolConfig, URLServer
+from knime_ext.mcp import (
+    MCPFacade,
+    MCPRegistry,
+    ResultFiles,
+    Server,
+    StdioServer,
+    StreamableHTTPServer,
+    ToolConfig,
+    URLServer,
+)
+from knime_ext.tools import ApprovalPolicy, Toolset
 from tests.mcp_client.completions import as_object, asking
-from tests.servers.legacy import ECHO, LegacyServer, serving, text_result
+from tests.servers.legacy import ECHO, JSON, LegacyServer, serving, text_result
 from tests.servers.openmetadata import OpenMetadataServer
 from tests.servers.process import HERE, free_port
 
@@ -223,3 +234,37 @@ def test_a_model_that_gives_no_identifiers_gets_some(facade: MCPFacade):
     assert answer["content"] == "2"
     assert answer["tool_call_id"] == assistant["tool_calls"][0]["id"] != ""
     assert assistant["tool_calls"][0]["function"] == {"name": "add", "arguments": '{"a": 1, "b": 1}'}
+
+
+def test_policies_over_all_tools_of_a_facade_last_as_long_as_its_sessions(providers: dict[str, Server]):
+    policy = ApprovalPolicy(rules={"add": "deny", "*": "allow"})
+    config = ToolConfig(tool_alias="a", providers=["toolbox", "lines"], allow_tools=["add", "greet", "echo"])
+    with MCPRegistry(providers, [config], wrap=lambda tools: tools.governed_by(policy).budgeted(2)) as registry:
+        facade = registry.get_mcp("a")
+        assert [one["function"]["name"] for one in facade.get_tool_schemas()] == ["greet", "echo"]
+        replies = [asking(("add", {"a": 1, "b": 2}), ("greet", {"name": "Ada"})), asking(("echo", {"x": 1}))]
+        said = [message["content"] for reply in replies for message in facade.process_completion_response(reply)[1:]]
+        assert "there is no tool 'add'" in said[0]
+        assert said[1:] == ["Hello, Ada.", '{"x": 1}']
+        facade.get_tool_schemas()
+        assert "2" in facade.process_completion_response(asking(("echo", {"x": 2})))[1]["content"]
+        assert '{"x": 2}' not in facade.process_completion_response(asking(("echo", {"x": 2})))[1]["content"]
+
+
+def test_long_results_of_a_facade_are_read_on_in(tmp_path: Path):
+    async def long(params: JSON) -> JSON:
+        return text_result("x" * 900 + "end")
+
+    def wrap(tools: Toolset) -> Toolset:
+        return tools.shelved(ResultFiles(tmp_path), 500)
+
+    config = ToolConfig(tool_alias="a", providers=["one"])
+    with (
+        serving(LegacyServer(on_call=long)) as server,
+        MCPRegistry({"one": URLServer(server.url)}, [config], wrap=wrap) as registry,
+    ):
+        facade = registry.get_mcp("a")
+        beginning = facade.process_completion_response(asking(("echo", {"text": "a"})))[1]["content"]
+        handle = beginning.rpartition("handle '")[2].partition("'")[0]
+        rest = facade.process_completion_response(asking(("read_more", {"handle": handle, "offset": 500})))
+        assert rest[1]["content"].startswith("x" * 400 + "end")
