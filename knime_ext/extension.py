@@ -5,9 +5,18 @@ from knime_ext.nodes.chat_model_connector import ChatModelConnector
 from knime_ext.nodes.convert_tools import ConvertTools
 from knime_ext.nodes.mcp_tool_provider import MCPToolProvider
 from knime_ext.nodes.offline_chat_model import OfflineChatModel
+from knime_ext.nodes.tool_builder import ToolBuilder
 from knime_ext.nodes.tool_explorer import ToolExplorer
 from knime_ext.nodes.value_types import provide_value_types
 
-__all__ = ["AgentPrompter", "ChatModelConnector", "ConvertTools", "MCPToolProvider", "OfflineChatModel", "ToolExplorer"]
+__all__ = [
+    "AgentPrompter",
+    "ChatModelConnector",
+    "ConvertTools",
+    "MCPToolProvider",
+    "OfflineChatModel",
+    "ToolBuilder",
+    "ToolExplorer",
+]
 
 provide_value_types()

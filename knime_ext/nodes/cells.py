@@ -19,7 +19,17 @@ from knime_ext.tools import decode_tools, encode_tools
 if TYPE_CHECKING:
     from knime.types.tool import Tool
 
-__all__ = ["conversation_table", "converted_tools", "empty_table", "messages_in", "texts_in", "tool_table", "tools_in"]
+__all__ = [
+    "conversation_table",
+    "converted_tools",
+    "empty_table",
+    "messages_in",
+    "texts_in",
+    "tool_cells",
+    "tool_table",
+    "tools_by_row",
+    "tools_in",
+]
 
 
 def _column(table: knext.Table, name: str) -> Any:
@@ -37,7 +47,12 @@ def _logical(ktype: Any, storage: Any) -> Any:
 
 def tool_table(tools: Sequence[Tool | None]) -> knext.Table:
     """A table of one row per tool, with the one column "Tool"; None is a missing cell."""
-    return knext.Table.from_pyarrow(pa.table({"Tool": _logical(tool_type(), encode_tools(tools))}))
+    return knext.Table.from_pyarrow(pa.table({"Tool": tool_cells(tools)}))
+
+
+def tool_cells(tools: Sequence[Tool | None]) -> Any:
+    """A column of tools; None is a missing cell."""
+    return _logical(tool_type(), encode_tools(tools))
 
 
 def tools_in(table: knext.Table, column: str) -> list[Tool]:
@@ -46,7 +61,16 @@ def tools_in(table: knext.Table, column: str) -> list[Tool]:
     Raises:
         knext.InvalidParametersError: Cells are damaged; the message names column, row, field and reason.
     """
-    return [tool for tool in _tools(_column(table, column), column) if tool is not None]
+    return [tool for tool in tools_by_row(table, column) if tool is not None]
+
+
+def tools_by_row(table: knext.Table, column: str) -> list[Tool | None]:
+    """The tools of a column, one per row; None for a missing cell.
+
+    Raises:
+        knext.InvalidParametersError: Cells are damaged; the message names column, row, field and reason.
+    """
+    return _tools(_column(table, column), column)
 
 
 def _tools(cells: Any, column: str) -> list[Tool | None]:
@@ -69,7 +93,7 @@ def converted_tools(table: knext.Table, columns: Sequence[str]) -> knext.Table:
     arrow = table.to_pyarrow()
     for name in columns:
         cells = arrow.column(name)
-        converted = _logical(tool_type(), encode_tools(_tools(cells, name)))
+        converted = tool_cells(_tools(cells, name))
         starts = accumulate((len(chunk) for chunk in cells.chunks), initial=0)
         # In the pieces of before: KNIME wants the pieces of all columns alike.
         pieces = [converted.slice(start, len(chunk)) for start, chunk in zip(starts, cells.chunks, strict=False)]

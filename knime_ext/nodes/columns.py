@@ -12,7 +12,16 @@ from typing import Any
 
 import knime.extension as knext
 
-__all__ = ["chosen_column", "holds_messages", "holds_text", "holds_tools", "is_older", "message_type", "tool_type"]
+__all__ = [
+    "chosen_column",
+    "holds_booleans",
+    "holds_messages",
+    "holds_text",
+    "holds_tools",
+    "is_older",
+    "message_type",
+    "tool_type",
+]
 
 _TOOLS = "org.knime.core.node.agentic.tool."
 _TOOL_FACTORY = _TOOLS + "ToolValueFactory"
@@ -39,6 +48,11 @@ def holds_messages(column: knext.Column) -> bool:
 def holds_text(column: knext.Column) -> bool:
     """True for a column of plain texts."""
     return column.ktype == knext.string()
+
+
+def holds_booleans(column: knext.Column) -> bool:
+    """True for a column of booleans."""
+    return column.ktype == knext.bool_()
 
 
 def tool_type() -> Any:

@@ -133,6 +133,7 @@ def dialogs_with_inputs(world: World, servers: Servers) -> JSON:
         "agent": world.dialog("AgentPrompter", [MODEL, mixed, talk, [orders()]], ALONE, {}),
         "agent without history": world.dialog("AgentPrompter", [MODEL, mixed, None, []], ALONE, {}),
         "convert": world.dialog("ConvertTools", [mixed], ALONE, {"all_columns": False, "tool_column": "Old"}),
+        "builder": world.dialog("ToolBuilder", [mixed], ALONE, {"hidden_column": "Note"}),
         "explorer": world.dialog("ToolExplorer", [mixed], ALONE, {"columns": ["NAME"]}),
         "connector": world.dialog("ChatModelConnector", [], credentials, {"model": "m", "credential": "my key"}),
     }
@@ -267,6 +268,36 @@ def explorer_appends_what_is_wanted(world: World, servers: Servers) -> JSON:
     return [
         world.configure("ToolExplorer", [named], ALONE, settings),
         world.execute("ToolExplorer", [named], ALONE, settings),
+    ]
+
+
+# Tool Builder
+
+
+@scenario
+def builder_folds_edits(world: World, servers: Servers) -> JSON:
+    given = table(
+        {
+            "Name": pa.array(["say", None, "not meant"]),
+            "Description": pa.array([None, "Ranks by revenue.", "x"]),
+            "Read-only": pa.array([False, None, None], pa.bool_()),
+            "Fix": pa.array([None, '{"top_n": 5}', None], pa.utf8()),
+            "Tool": tools(ECHO, RANK, None),
+        },
+        ["a", "b", "c"],
+    )
+    by_hand = {"explorer_columns": False, "fixed_column": "Fix"}
+    return [world.execute("ToolBuilder", [given], ALONE, settings) for settings in ({}, by_hand)]
+
+
+@scenario
+def builder_says_what_is_wrong(world: World, servers: Servers) -> JSON:
+    bad = {"Tool": tools(ECHO, RANK), "Name": pa.array(["", None]), "Parameters": pa.array([None, "{"])}
+    return [
+        world.configure("ToolBuilder", [table({"Tool": tools(ECHO)})], ALONE, {}),
+        world.configure("ToolBuilder", [orders()], ALONE, {}),
+        world.execute("ToolBuilder", [table(bad, ["first", "second"])], ALONE, {}),
+        world.execute("ToolBuilder", [damaged_tools()], ALONE, {}),
     ]
 
 
@@ -417,6 +448,7 @@ def _no_inputs(node: str) -> list[Any]:
     inputs: dict[str, list[Any]] = {
         "AgentPrompter": [None, None, None, []],
         "ConvertTools": [None],
+        "ToolBuilder": [None],
         "ToolExplorer": [None],
     }
     return inputs.get(node, [])

@@ -21,6 +21,7 @@ EXTENSION = {
     "ChatModelConnector",
     "ConvertTools",
     "OfflineChatModel",
+    "ToolBuilder",
     "ToolExplorer",
 }
 
