@@ -17,6 +17,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from knime_ext import __version__
 from knime_ext.mcp.exchange import Exchange, noting
+from knime_ext.mcp.listening import Listening
 from knime_ext.mcp.questions import NOBODY, Handlers
 from knime_ext.mcp.tap import Tap
 
@@ -49,6 +50,7 @@ class Conversation:
         self._ready: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
         self._requests = 0
         self._retired = False
+        self._listening = Listening(tap)
         self._owner = asyncio.create_task(self._own(), name="knime-mcp-conversation")
 
     @classmethod
@@ -107,6 +109,11 @@ class Conversation:
             self.tap.forget(exchange)
             self._leave_if_idle()
 
+    def listen(self) -> None:
+        """Lets the server say between calls that its list of tools has changed, if it can."""
+        if not self.is_over and not self._leave.is_set():
+            self._listening.start(self.client)
+
     def retire(self) -> None:
         """Ends the conversation as soon as the requests that are under way are answered."""
         self._retired = True
@@ -128,7 +135,10 @@ class Conversation:
                 async with Client(self.tap, mode=self._mode, cache=None, client_info=CLIENT_INFO, **options) as client:
                     self.tap.version = client.protocol_version
                     self._ready.set_result(client)
-                    await self._leave.wait()
+                    try:
+                        await self._leave.wait()
+                    finally:
+                        await self._listening.stop()
                     self._scope.deadline = anyio.current_time() + CLOSE_SECONDS
         except Exception as error:
             # After the handshake, the end of the stream tells the callers; the reason is in their own notes.

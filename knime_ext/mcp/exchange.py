@@ -37,6 +37,7 @@ class Exchange:
         answer: The result as JSON, exactly as the server sent it.
         problems: Tools of a page that are malformed.
         listens: True if the server may also send messages that belong to no request, over a stream that lasts.
+        lasts: True if the answer is a stream that may be silent for any time, and that nobody reads to its end.
         gone: True if the server has forgotten the session, so that there is nothing to take leave of.
     """
 
@@ -53,6 +54,7 @@ class Exchange:
     answer: Mapping[str, Any] | None = None
     problems: list[ToolProblem] = field(default_factory=list[ToolProblem])
     listens: bool = False
+    lasts: bool = False
     gone: bool = False
 
 

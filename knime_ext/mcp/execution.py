@@ -60,7 +60,7 @@ class MCPToolCaller:
         self._policy = policy
         self._given_providers = providers
         self._timeout = timeout
-        self._compared: set[tuple[str | None, ...]] = set()
+        self._compared: dict[tuple[str | None, ...], int] = {}
         self._lock = threading.Lock()
         self._entered = False
         self._stack = ExitStack()
@@ -144,9 +144,12 @@ class MCPToolCaller:
         )
 
     async def _compare(self, session: LeasedSession, tool: MCPTool) -> None:
-        """Makes sure, once per run, that the server still describes a tool as it did when it was listed."""
+        """Makes sure that the server still describes a tool as it did when it was listed.
+
+        Once per run, and again when the server says that its list has changed, or has been connected to anew.
+        """
         key = (tool.provider, tool.server_uri, tool.tool_name, tool.fingerprint)
-        if tool.fingerprint is None or key in self._compared:
+        if tool.fingerprint is None or self._compared.get(key) == session.list_version:
             return
         now = await session.known_tool(tool.tool_name)
         if now is None:
@@ -159,7 +162,7 @@ class MCPToolCaller:
                 f"tool {tool.tool_name!r} of server {tool.server_uri!r} has changed since it was listed ({fields}); "
                 "see whether you still trust it and list the tools again, or accept changed tools where they are called"
             )
-        self._compared.add(key)
+        self._compared[key] = session.list_version
 
     @cached_property
     def _providers(self) -> Mapping[str, Server]:

@@ -120,7 +120,7 @@ class GuardedClient(httpx2.AsyncClient):
         if response.headers.get("content-encoding", "identity") != "identity":
             exchange.breach = "it sent a compressed answer, although asked not to"
         elif exchange.content_type == EVENT_STREAM:
-            lasts = LISTENS in response.request.extensions
+            lasts = exchange.lasts or LISTENS in response.request.extensions
             response.stream = EventBody(response.stream, self._answer_bytes, exchange, lasts=lasts)
             return
         elif size > self._answer_bytes:

@@ -134,6 +134,7 @@ class Session:
             return await call_tool(client, name, arguments, exchange, progressed)
 
         with self._contact.in_use(limits):
+            self._watch_list()
             result = await self._contact.ask(send, attempt, limits=limits, repeatable=repeatable, deadline=deadline)
         return scrubbed(result, self.server)
 
@@ -161,6 +162,7 @@ class Session:
                     ttl = await self._read_list(pages, limits)
                     self._cached = CachedList.of(pages, ttl, version)
                 else:
+                    self._watch_list()
                     self._cached.fill(pages)
 
     async def known_tool(self, name: str, limits: Timeouts | None = None) -> ToolDefinition | None:
@@ -173,6 +175,11 @@ class Session:
             await self.list_tools(ToolPages(self.server.uri, self.server.limits), limits)
         assert self._cached is not None
         return self._cached.tool(name)
+
+    def _watch_list(self) -> None:
+        """Listens for changes of the list, if there is one to keep: those who only look at it pay nothing for that."""
+        if self._cached is not None and self._contact.conversation is not None:
+            self._contact.conversation.listen()
 
     async def _read_list(self, pages: ToolPages, limits: Timeouts) -> float:
         """Reads every page; gives the seconds for which the server lets the list be kept."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from knime_ext.mcp.egress import EgressPolicy, Origin
 from knime_ext.mcp.leased_session import LeasedSession
 from knime_ext.mcp.questions import Handlers
-from knime_ext.mcp.servers import Server, StdioServer, Timeouts
+from knime_ext.mcp.servers import Server, Timeouts
 from knime_ext.mcp.sessions import Session
 
 __all__ = ["SharedSessions", "sessions_of_this_loop"]
@@ -50,7 +50,7 @@ class SharedSessions:
             origin: Where the server's address comes from.
             handlers: Who answers the server's questions.
         """
-        key = _Key(_without_times(server), policy, origin, handlers)
+        key = _Key(replace(server, timeouts=_NO_TIMES), policy, origin, handlers)
         if key not in self._shared:
             self._shared[key] = _Shared(Session(server, policy, origin, handlers))
         shared = self._shared[key]
@@ -63,13 +63,6 @@ class SharedSessions:
             # Whoever comes from now on opens another one.
             del self._shared[key]
             await shared.session.close()
-
-
-def _without_times(server: Server) -> Server:
-    # Two branches, because a union of dataclasses is none for the type checker.
-    if isinstance(server, StdioServer):
-        return replace(server, timeouts=_NO_TIMES)
-    return replace(server, timeouts=_NO_TIMES)
 
 
 _NO_TIMES = Timeouts()
