@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage, HumanMessage
 from langchain_core.tools import BaseTool
 
 from knime_ext.agent.budget import Allowance, Budget, WhenExhausted
-from knime_ext.agent.cancellation import Cancel
+from knime_ext.agent.cancellation import GRACE_SECONDS, Cancel, stop
 from knime_ext.agent.data import DataRepository
+from knime_ext.agent.events import AgentEvent, Hear, RunFinished
+from knime_ext.agent.pace import Pace
 from knime_ext.agent.run import AgentRun, Run, Setup
 from knime_ext.errors import ConfigurationError
 
@@ -36,6 +39,7 @@ class Agent:
         final_prompt: str = FINAL_PROMPT,
         data: DataRepository | None = None,
         allowance: Allowance | None = None,
+        pace: Pace | None = None,
     ) -> None:
         """Puts model and tools together.
 
@@ -50,6 +54,7 @@ class Agent:
             final_prompt: What the model is then told; "" says nothing.
             data: The repository that the tools use; the model is told what is in it.
             allowance: What the runs of this and other agents may spend together; unlimited if not given.
+            pace: Has calls wait for those of other runs; all go out at once if not given.
 
         Raises:
             ConfigurationError: Two tools have the same name.
@@ -68,6 +73,7 @@ class Agent:
             final_prompt=final_prompt,
             data=data,
             allowance=allowance or Allowance(),
+            pace=pace or Pace(),
         )
 
     def run(
@@ -110,9 +116,40 @@ class Agent:
         """Like `arun`, but a failure is in the result instead of raised, with everything that happened before it."""
         return await self._started(prompt, history, passing_loop=False).outcome(cancel)
 
-    def _started(self, prompt: str | HumanMessage, history: Sequence[BaseMessage], *, passing_loop: bool) -> Run:
+    async def stream(
+        self, prompt: str | HumanMessage, history: Sequence[BaseMessage] = (), *, cancel: Cancel | None = None
+    ) -> AsyncGenerator[AgentEvent]:
+        """Like `aattempt`, telling what happens while it happens.
+
+        The last event is always `RunFinished`, also when the run failed or was stopped by `cancel`. Closing the
+        iterator, or cancelling the task that iterates, stops model and tools.
+
+        Args:
+            prompt: What the model is asked.
+            history: Earlier messages, such as `AgentRun.messages` of the run before.
+            cancel: An event or a function; the run stops soon after it is set or true.
+        """
+        heard: asyncio.Queue[AgentEvent | None] = asyncio.Queue()
+        run = self._started(prompt, history, passing_loop=False, hear=heard.put_nowait)
+        task = asyncio.ensure_future(run.outcome(cancel))
+        task.add_done_callback(lambda _: heard.put_nowait(None))
+        try:
+            while (event := await heard.get()) is not None:
+                yield event
+            yield RunFinished(task.result())
+        finally:
+            await stop(task, 2 * GRACE_SECONDS)
+
+    def _started(
+        self,
+        prompt: str | HumanMessage,
+        history: Sequence[BaseMessage],
+        *,
+        passing_loop: bool,
+        hear: Hear | None = None,
+    ) -> Run:
         question = HumanMessage(content=prompt) if isinstance(prompt, str) else prompt
-        return Run(self._setup, question, history, passing_loop=passing_loop)
+        return Run(self._setup, question, history, passing_loop=passing_loop, hear=hear)
 
 
 def _or_raise(run: AgentRun) -> AgentRun:

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
-__all__ = ["Cancel", "Cancelled", "unless_cancelled"]
+__all__ = ["Cancel", "Cancelled", "stop", "unless_cancelled"]
 
 Cancel = threading.Event | Callable[[], bool]
 """An event that is set, or a function such as `ctx.is_canceled` that is asked, to stop a run."""
@@ -15,6 +15,9 @@ Cancel = threading.Event | Callable[[], bool]
 T = TypeVar("T")
 
 _LOOK_EVERY_SECONDS = 0.05
+
+GRACE_SECONDS = 5.0
+"""How long something that was cancelled may take to tidy up before nobody waits for it any more."""
 
 
 class Cancelled(Exception):
@@ -39,6 +42,18 @@ async def unless_cancelled(work: Coroutine[Any, Any, T], cancel: Cancel | None) 
             await asyncio.wait({task}, timeout=_LOOK_EVERY_SECONDS)
         return task.result()
     finally:
-        if not task.done():
-            task.cancel()
-            await asyncio.wait({task})
+        await stop(task)
+
+
+async def stop(task: asyncio.Future[Any], grace: float = GRACE_SECONDS) -> None:
+    """Cancels a task and waits until it has tidied up; one that does not let itself be cancelled is left behind."""
+    task.add_done_callback(_look_at)
+    if not task.done():
+        task.cancel()
+        await asyncio.wait({task}, timeout=grace)
+
+
+def _look_at(task: asyncio.Future[Any]) -> None:
+    """Nobody asks for the outcome any more, and asyncio would report it as forgotten."""
+    if not task.cancelled():
+        task.exception()

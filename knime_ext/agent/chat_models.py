@@ -63,7 +63,8 @@ def create_chat_model(config: ChatModelConfig) -> BaseChatModel:
             "pip install 'knime-mcp[models]'"
         ) from None
     try:
-        model = cast("Any", init_chat_model)(config.model, model_provider=config.provider, **_options(config))
+        make = _compatible_openai if config.provider == "openai" else cast("Any", init_chat_model)
+        model = make(config.model, model_provider=config.provider, **_options(config))
     except ImportError as error:
         raise ConfigurationError(
             f"the package of the provider {config.provider!r} is missing; install 'langchain-{_package(config)}'."
@@ -76,6 +77,12 @@ def create_chat_model(config: ChatModelConfig) -> BaseChatModel:
             "check the model's settings, above all the API key."
         ) from None
     return cast("BaseChatModel", model)
+
+
+def _compatible_openai(model: str, model_provider: str, **options: Any) -> BaseChatModel:
+    from knime_ext.agent.openai_model import CompatibleChatOpenAI
+
+    return CompatibleChatOpenAI(model=model, **options)
 
 
 def _package(config: ChatModelConfig) -> str:
@@ -103,4 +110,6 @@ def _options(config: ChatModelConfig) -> dict[str, Any]:
         from knime_ext.agent.loop_clients import PerLoopClient
 
         options["http_async_client"] = PerLoopClient()
+        # Else tokens are counted in streams of OpenAI's own service alone.
+        options["stream_usage"] = True
     return {name: value for name, value in options.items() if value is not None}

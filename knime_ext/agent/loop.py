@@ -9,6 +9,7 @@ from typing import Any, cast
 from langchain_core.messages import AIMessage, BaseMessage, ToolCall, ToolMessage
 
 from knime_ext.agent.budget import Budget, Limit, Outside, StopReason, WhenExhausted
+from knime_ext.agent.origin import AGENT, marked
 from knime_ext.errors import AgentError, LimitReached
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "calls_to_run",
     "error_message",
     "next_step",
+    "reasoning_of",
     "text_of",
     "with_call_ids",
 ]
@@ -99,9 +101,17 @@ def _is_text(block: str | Mapping[str, Any]) -> bool:
     return isinstance(block, str) or block.get("type") in ("text", "output_text")
 
 
+def reasoning_of(message: AIMessage) -> str:
+    """What a model shows of its reasoning."""
+    parts = [cast("Mapping[str, Any]", block) for block in message.content_blocks if block["type"] == "reasoning"]
+    shown = "\n".join(text for part in parts if (text := str(part.get("reasoning") or "")))
+    facts = cast("Mapping[str, Any]", message.additional_kwargs)  # pyright: ignore[reportUnknownMemberType]
+    return shown or str(facts.get("reasoning_content") or "")
+
+
 def error_message(call_id: str, name: str | None, text: str) -> ToolMessage:
-    """A failed or refused call, as the model gets it."""
-    return ToolMessage(content=text, tool_call_id=call_id, name=name, status="error")
+    """A failed or refused call, as the model gets it; it comes from here and not from a tool."""
+    return marked(ToolMessage(content=text, tool_call_id=call_id, name=name, status="error"), AGENT)
 
 
 def with_call_ids(reply: AIMessage, turn: int, taken: Collection[str] = ()) -> AIMessage:

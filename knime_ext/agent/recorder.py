@@ -10,7 +10,8 @@ from typing import Any, cast
 from langchain_core.messages import AIMessage, BaseMessage, SystemMessage, ToolMessage
 from langchain_core.tools import BaseTool
 
-from knime_ext.agent.loop import text_of
+from knime_ext.agent.loop import reasoning_of, text_of
+from knime_ext.agent.origin import origin_of
 from knime_ext.agent.trace import Timing, Tokens, Trace, TraceCall, TraceMessage, TraceTable
 from knime_ext.tools import ToolResult
 
@@ -72,7 +73,7 @@ class Recorder:
                 role="assistant",
                 content=text_of(message),
                 turn=self.turn,
-                reasoning=_reasoning(message),
+                reasoning=reasoning_of(message),
                 tool_calls=tuple(self._calls(message)),
                 tokens=_tokens(message),
                 timing=timing,
@@ -90,8 +91,9 @@ class Recorder:
             turn=self.turn,
             blocks=kept or _media(message),
             tool_call_id=message.tool_call_id,
-            tool=self._shown_name(message.name or ""),
+            tool=self.shown_name(message.name or ""),
             is_error=message.status == "error",
+            origin=origin_of(message),
             tables=tuple(_table(block) for block in blocks if block.get("type") == "table"),
             timing=timing,
         )
@@ -103,13 +105,14 @@ class Recorder:
     def _call(self, call: Mapping[str, Any]) -> TraceCall:
         name = call["name"] or ""
         kind = self._facts(name).get("tool_type", "")
-        return TraceCall(id=call["id"] or "", tool=self._shown_name(name), name=name, kind=kind, arguments=call["args"])
+        return TraceCall(id=call["id"] or "", tool=self.shown_name(name), name=name, kind=kind, arguments=call["args"])
 
     def _facts(self, name: str) -> Mapping[str, Any]:
         tool = self._tools.get(name)
         return (tool.metadata if tool else None) or {}
 
-    def _shown_name(self, name: str) -> str:
+    def shown_name(self, name: str) -> str:
+        """A tool's name for people."""
         return str(self._facts(name).get("display_name") or name)
 
 
@@ -144,11 +147,6 @@ def _image(block: Mapping[str, Any]) -> dict[str, Any] | None:
     if head.startswith("data:image/") and data:
         return {"type": "image", "mimeType": head.removeprefix("data:"), "data": data}
     return {"type": "resource_link", "uri": url}
-
-
-def _reasoning(message: AIMessage) -> str:
-    parts = [cast("Mapping[str, Any]", block) for block in message.content_blocks if block["type"] == "reasoning"]
-    return "\n".join(text for part in parts if (text := str(part.get("reasoning") or "")))
 
 
 def _tokens(message: AIMessage) -> Tokens:

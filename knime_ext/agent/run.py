@@ -14,6 +14,15 @@ from langchain_core.tools import BaseTool
 from knime_ext.agent.budget import Allowance, Budget, Limit, Outside, StopReason, WhenExhausted
 from knime_ext.agent.cancellation import Cancel, Cancelled, unless_cancelled
 from knime_ext.agent.data import DataRepository
+from knime_ext.agent.events import (
+    AgentEvent,
+    Hear,
+    ReasoningDelta,
+    TextDelta,
+    ToolCallFinished,
+    ToolCallStarted,
+    TurnStarted,
+)
 from knime_ext.agent.langchain_tools import RowTool, tool_definitions
 from knime_ext.agent.loop import (
     Answer,
@@ -24,14 +33,18 @@ from knime_ext.agent.loop import (
     calls_to_run,
     error_message,
     next_step,
+    reasoning_of,
     text_of,
     with_call_ids,
 )
-from knime_ext.agent.model_calls import ask
+from knime_ext.agent.model_calls import ask, ask_streaming
 from knime_ext.agent.model_errors import model_name, translated
+from knime_ext.agent.origin import RESULTS_ARE_DATA
+from knime_ext.agent.pace import Pace
 from knime_ext.agent.recorder import Recorder
 from knime_ext.agent.tool_calls import TimeLimit, run_call
 from knime_ext.agent.trace import Trace
+from knime_ext.agent.wellformed import wellformed_reply
 from knime_ext.errors import AgentError, LimitReached
 
 __all__ = ["AgentRun", "Run", "Setup"]
@@ -52,6 +65,7 @@ class Setup:
     final_prompt: str
     data: DataRepository | None
     allowance: Allowance
+    pace: Pace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +104,13 @@ class Run:
     """One run, used once."""
 
     def __init__(
-        self, setup: Setup, question: HumanMessage, history: Sequence[BaseMessage], *, passing_loop: bool
+        self,
+        setup: Setup,
+        question: HumanMessage,
+        history: Sequence[BaseMessage],
+        *,
+        passing_loop: bool,
+        hear: Hear | None = None,
     ) -> None:
         self._setup = setup
         self._history = tuple(history)
@@ -98,6 +118,7 @@ class Run:
         self._recorder = Recorder(model_name(setup.model), text_of(question), setup.tools)
         self._state = LoopState()
         self._passing_loop = passing_loop
+        self._hear = hear
 
     async def outcome(self, cancel: Cancel | None) -> AgentRun:
         """Runs to the end; a failure or a stop by `cancel` is in the result."""
@@ -134,13 +155,18 @@ class Run:
                     raise error
 
     def _open(self) -> None:
-        if self._setup.system_message:
-            self._recorder.add(SystemMessage(content=self._setup.system_message))
+        if instructions := self._instructions():
+            self._recorder.add(SystemMessage(content=instructions))
         for message in self._opening():
             self._recorder.add(message)
         limit = self._setup.allowance.exhausted
         if limit and limit.stop_reason == "token_limit":
             raise LimitReached(f"{limit.what} is used up; raise the limit.")
+
+    def _instructions(self) -> str:
+        """The system message, with what a model with tools has to know."""
+        parts = [self._setup.system_message, RESULTS_ARE_DATA if self._setup.tools else ""]
+        return "\n\n".join(part for part in parts if part)
 
     async def _ask_in_time(self) -> AIMessage | None:
         """The model's reply; None if the time of the run was up before."""
@@ -187,12 +213,39 @@ class Run:
     async def _ask(self) -> AIMessage:
         recorder = self._recorder
         recorder.turn += 1
+        self._tell(TurnStarted(recorder.turn))
         began = recorder.now()
         with translated(self._setup.model):
-            reply = await ask(self._setup.model, self._bound_model(), self._messages(), passing_loop=self._passing_loop)
-        reply = with_call_ids(reply, recorder.turn, self._used_ids())
+            reply = await self._reply(self._bound_model(), self._messages())
+        reply = with_call_ids(wellformed_reply(reply), recorder.turn, self._used_ids())
         recorder.add(reply, since=began)
         return reply
+
+    async def _reply(self, bound: Any, messages: list[BaseMessage]) -> AIMessage:
+        model, passing_loop = self._setup.model, self._passing_loop
+
+        async def once() -> AIMessage:
+            if self._hear is None:
+                return await ask(model, bound, messages, passing_loop=passing_loop)
+            return await ask_streaming(model, bound, messages, self._tell_piece, passing_loop=passing_loop)
+
+        return await self._setup.pace.model_call(once)
+
+    def _tell(self, event: AgentEvent) -> None:
+        if self._hear is not None:
+            self._hear(event)
+
+    def _tell_piece(self, piece: AIMessage) -> None:
+        if reasoning := reasoning_of(piece):
+            self._tell(ReasoningDelta(reasoning))
+        if text := text_of(piece):
+            self._tell(TextDelta(text))
+
+    def _tell_result(self, message: ToolMessage, seconds: float) -> None:
+        if self._hear is not None:
+            name = self._recorder.shown_name(message.name or "")
+            failed = message.status == "error"
+            self._hear(ToolCallFinished(message.tool_call_id, name, text_of(message), failed, seconds))
 
     def _used_ids(self) -> list[str]:
         replies = [message for message in self._messages() if isinstance(message, AIMessage)]
@@ -218,12 +271,16 @@ class Run:
         """Runs the calls side by side and records their results in the order of the calls, also when stopped."""
         done: dict[int, tuple[ToolMessage, float, float]] = {}
         budget = self._setup.budget
-        limit = TimeLimit.soonest(budget.seconds_per_call, budget.seconds, self._recorder.now())
 
         async def run_one(position: int, call: ToolCall) -> None:
-            began = self._recorder.now()
-            message = await run_call(call, self._setup.tools, limit)
-            done[position] = (message, began, self._recorder.now())
+            async with self._setup.pace.tool_call(self._setup.tools.get(call["name"])):
+                began = self._recorder.now()
+                self._tell(ToolCallStarted(call["id"] or "", self._recorder.shown_name(call["name"]), call["args"]))
+                limit = TimeLimit.soonest(budget.seconds_per_call, budget.seconds, began)
+                message = await run_call(call, self._setup.tools, limit)
+                ended = self._recorder.now()
+            done[position] = (message, began, ended)
+            self._tell_result(message, ended - began)
 
         try:
             await asyncio.gather(*(run_one(position, call) for position, call in enumerate(calls)))
@@ -234,11 +291,16 @@ class Run:
 
     def _add_all(self, messages: Sequence[ToolMessage]) -> None:
         for message in messages:
-            self._recorder.add(message)
+            self._add(message)
+
+    def _add(self, message: ToolMessage) -> None:
+        """Adds the answer to a call that was not made."""
+        self._recorder.add(message)
+        self._tell_result(message, 0.0)
 
     def _close_calls(self, reason: str) -> None:
         for identifier, name in self._recorder.open_calls():
-            self._recorder.add(error_message(identifier, name, reason))
+            self._add(error_message(identifier, name, reason))
 
     def _result(self, answer: str, stop_reason: StopReason, error: AgentError | None) -> AgentRun:
         own = [message for message in self._recorder.messages if not isinstance(message, SystemMessage)]

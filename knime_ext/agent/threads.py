@@ -27,7 +27,10 @@ async def call_in_thread(function: Callable[..., T], *args: Any) -> T:
     def settle(result: T | None, error: BaseException | None) -> None:
         if future.done():
             return
-        if error is not None:
+        if isinstance(error, StopIteration):
+            # A future cannot hold it, and would be waited for without end.
+            future.set_exception(RuntimeError("StopIteration was raised outside of an iterator"))
+        elif error is not None:
             future.set_exception(error)
         else:
             future.set_result(result)  # pyright: ignore[reportArgumentType]

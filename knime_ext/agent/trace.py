@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from knime_ext.errors import ConfigurationError
+
 __all__ = ["Timing", "Tokens", "Trace", "TraceCall", "TraceMessage", "TraceTable"]
 
 Role = Literal["system", "user", "assistant", "tool"]
@@ -27,6 +29,11 @@ class Timing:
         """As JSON, rounded to a tenth of a millisecond."""
         return {"start": round(self.start, 4), "seconds": round(self.seconds, 4)}
 
+    @classmethod
+    def from_dict(cls, shown: Mapping[str, Any]) -> Timing:
+        """Reads what `to_dict` gave."""
+        return cls(start=shown.get("start", 0.0), seconds=shown.get("seconds", 0.0))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tokens:
@@ -46,6 +53,11 @@ class Tokens:
     def to_dict(self) -> dict[str, Any]:
         """As JSON."""
         return {"input": self.input, "output": self.output, "total": self.total}
+
+    @classmethod
+    def from_dict(cls, shown: Mapping[str, Any]) -> Tokens:
+        """Reads what `to_dict` gave."""
+        return cls(input=shown.get("input", 0), output=shown.get("output", 0))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +82,11 @@ class TraceCall:
         """As JSON."""
         return {"id": self.id, "tool": self.tool, "name": self.name, "kind": self.kind, "arguments": self.arguments}
 
+    @classmethod
+    def from_dict(cls, shown: Mapping[str, Any]) -> TraceCall:
+        """Reads what `to_dict` gave."""
+        return cls(**{name: shown[name] for name in ("id", "tool", "name", "kind", "arguments")})
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TraceTable:
@@ -83,6 +100,11 @@ class TraceTable:
     def to_dict(self) -> dict[str, Any]:
         """As JSON."""
         return {"id": self.id, "name": self.name, "columns": dict(self.columns), "rows": self.rows}
+
+    @classmethod
+    def from_dict(cls, shown: Mapping[str, Any]) -> TraceTable:
+        """Reads what `to_dict` gave."""
+        return cls(id=shown["id"], name=shown["name"], columns=dict(shown["columns"]), rows=shown["rows"])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +121,8 @@ class TraceMessage:
         tool_call_id: The call that a tool's message answers.
         tool: Name of the answering tool, for people.
         is_error: True if the call failed or was refused.
+        origin: Who wrote a tool's message: "workflow", "server" and its host or provider, "tool" for any other tool,
+            "agent" for a refusal or a time limit of our own.
         tables: Tables handed over by the call.
         tokens: Tokens of the model's reply.
         timing: When it happened.
@@ -113,6 +137,7 @@ class TraceMessage:
     tool_call_id: str | None = None
     tool: str | None = None
     is_error: bool = False
+    origin: str | None = None
     tables: Sequence[TraceTable] = ()
     tokens: Tokens = field(default_factory=Tokens)
     timing: Timing = field(default_factory=Timing)
@@ -129,10 +154,30 @@ class TraceMessage:
             "tool_call_id": self.tool_call_id,
             "tool": self.tool,
             "is_error": self.is_error,
+            "origin": self.origin,
             "tables": [table.to_dict() for table in self.tables],
             "tokens": self.tokens.to_dict(),
         }
         return shown | ({"timing": self.timing.to_dict()} if timings else {})
+
+    @classmethod
+    def from_dict(cls, shown: Mapping[str, Any]) -> TraceMessage:
+        """Reads what `to_dict` gave; times and other fields that were left out have their defaults."""
+        return cls(
+            role=shown["role"],
+            content=shown["content"],
+            turn=shown.get("turn", 0),
+            blocks=tuple(dict(block) for block in shown.get("blocks", ())),
+            reasoning=shown.get("reasoning", ""),
+            tool_calls=tuple(TraceCall.from_dict(call) for call in shown.get("tool_calls", ())),
+            tool_call_id=shown.get("tool_call_id"),
+            tool=shown.get("tool"),
+            is_error=shown.get("is_error", False),
+            origin=shown.get("origin"),
+            tables=tuple(TraceTable.from_dict(table) for table in shown.get("tables", ())),
+            tokens=Tokens.from_dict(shown.get("tokens", {})),
+            timing=Timing.from_dict(shown.get("timing", {})),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,7 +189,7 @@ class Trace:
         question: What the run was asked.
         messages: Every message, in order; tools' messages in the order of their calls.
         turns: Turns used.
-        stop_reason: Why it ended: "answered", "turn_limit", "cancelled" or "failed".
+        stop_reason: Why it ended, as in `AgentRun.stop_reason`.
         error: Why it failed, if it did.
         started_at: When it began, as ISO 8601 in UTC.
         seconds: How long it took.
@@ -188,3 +233,27 @@ class Trace:
         }
         timing = {"started_at": self.started_at, "seconds": round(self.seconds, 4)}
         return shown | ({"timing": timing} if timings else {})
+
+    @classmethod
+    def from_dict(cls, shown: Mapping[str, Any]) -> Trace:
+        """Reads what `to_dict` gave, with times or without.
+
+        Raises:
+            ConfigurationError: It is no trace.
+        """
+        timing: Mapping[str, Any] = shown.get("timing", {})
+        try:
+            return cls(
+                model=shown["model"],
+                question=shown["question"],
+                messages=tuple(TraceMessage.from_dict(message) for message in shown["messages"]),
+                turns=shown["turns"],
+                stop_reason=shown["stop_reason"],
+                error=shown["error"],
+                started_at=timing.get("started_at", ""),
+                seconds=timing.get("seconds", 0.0),
+            )
+        except (KeyError, TypeError, AttributeError) as error:
+            raise ConfigurationError(
+                f"this is no trace of an agent's run ({type(error).__name__}: {error}); pass what Trace.to_dict gave."
+            ) from None

@@ -182,7 +182,7 @@ def test_without_a_final_prompt_the_model_is_asked_with_the_refusals_alone() -> 
     model = ScriptedChatModel(replies=[call("double"), "fine"])
     agent = Agent(model, [tool("double", double)], budget=Budget(turns=0), when_exhausted="answer", final_prompt="")
     assert agent.run("go").answer == "fine"
-    assert [message.type for message in model.received[1]] == ["human", "ai", "tool"]
+    assert [message.type for message in model.received[1]] == ["system", "human", "ai", "tool"]
 
 
 def test_an_answer_cut_off_before_its_first_word_is_an_error_with_the_repair() -> None:
@@ -216,7 +216,7 @@ def test_an_empty_repository_is_mentioned_only_to_tools_that_take_data() -> None
     model = ScriptedChatModel(replies=["ok", "ok"])
     Agent(model, [taking], data=DataRepository()).run("go")
     Agent(model, [tool("double", double)], data=DataRepository()).run("go")
-    assert [len(messages) for messages in model.received] == [2, 1]
+    assert [len(messages) for messages in model.received] == [3, 2]
 
 
 def test_a_prompt_may_be_a_message_with_an_image() -> None:

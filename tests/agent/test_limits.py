@@ -141,5 +141,5 @@ def test_tokens_that_are_used_up_end_the_run_and_no_further_one_begins() -> None
     assert (second.stop_reason, second.turns, [message.role for message in second.trace.messages]) == (
         "failed",
         0,
-        ["user"],
+        ["system", "user"],
     )

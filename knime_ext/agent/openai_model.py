@@ -1,0 +1,50 @@
+"""OpenAI's chat completions, with what services of the same API add to them.
+
+LangChain's class reads OpenAI's own fields alone. vLLM, Ollama, DeepSeek and others send a model's thoughts beside its
+answer, as `reasoning_content` or `reasoning`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from langchain_core.messages import AIMessage
+from langchain_core.outputs import ChatGenerationChunk, ChatResult
+from langchain_openai import ChatOpenAI
+
+__all__ = ["CompatibleChatOpenAI"]
+
+
+class CompatibleChatOpenAI(ChatOpenAI):
+    """A chat model of any service that speaks OpenAI's API."""
+
+    def _create_chat_result(self, response: Any, generation_info: dict[str, Any] | None = None) -> ChatResult:
+        result = super()._create_chat_result(response, generation_info)  # pyright: ignore[reportUnknownMemberType]
+        said: Any = response
+        choices = said["choices"] if isinstance(response, dict) else said.choices
+        for generation, choice in zip(result.generations, choices, strict=False):
+            _keep_thoughts(generation.message, choice["message"] if isinstance(choice, dict) else choice.message)
+        return result
+
+    def _convert_chunk_to_generation_chunk(
+        self,
+        chunk: dict[str, Any],
+        default_chunk_class: type,
+        base_generation_info: dict[str, Any] | None,
+    ) -> ChatGenerationChunk | None:
+        found = super()._convert_chunk_to_generation_chunk(  # pyright: ignore[reportUnknownMemberType]
+            chunk, default_chunk_class, base_generation_info
+        )
+        choices = chunk.get("choices")
+        if found is not None and choices:
+            _keep_thoughts(found.message, choices[0].get("delta") or {})
+        return found
+
+
+def _keep_thoughts(message: Any, raw: Any) -> None:
+    for name in ("reasoning_content", "reasoning"):
+        text = cast("Mapping[str, Any]", raw).get(name) if isinstance(raw, dict) else getattr(raw, name, None)
+        if isinstance(message, AIMessage) and isinstance(text, str) and text:
+            message.additional_kwargs["reasoning_content"] = text  # pyright: ignore[reportUnknownMemberType]
+            return
