@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from knime_ext.agent.data import DataItem, DataRepository, DataTable
     from knime_ext.agent.langchain_tools import ToolContext, to_langchain_tools, tool_definitions
     from knime_ext.agent.offline import OfflineChatModel
+    from knime_ext.agent.page.batch_page import BatchPageRow, render_batch
     from knime_ext.agent.page.run_page import render_trace
     from knime_ext.agent.run import AgentRun
     from knime_ext.agent.trace import Trace
@@ -24,6 +25,7 @@ _HOMES = {
     "Agent": "agent",
     "AgentRun": "run",
     "Allowance": "budget",
+    "BatchPageRow": "page.batch_page",
     "Budget": "budget",
     "ChatModelConfig": "chat_models",
     "DataItem": "data",
@@ -36,6 +38,7 @@ _HOMES = {
     "cells_from_messages": "conversation",
     "create_chat_model": "chat_models",
     "messages_from_cells": "conversation",
+    "render_batch": "page.batch_page",
     "render_trace": "page.run_page",
     "to_langchain_tools": "langchain_tools",
     "tool_definitions": "langchain_tools",
@@ -45,6 +48,7 @@ __all__ = [
     "Agent",
     "AgentRun",
     "Allowance",
+    "BatchPageRow",
     "Budget",
     "ChatModelConfig",
     "DataItem",
@@ -57,6 +61,7 @@ __all__ = [
     "cells_from_messages",
     "create_chat_model",
     "messages_from_cells",
+    "render_batch",
     "render_trace",
     "to_langchain_tools",
     "tool_definitions",

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from knime_ext.agent.page.json_view import json_block, text_block
+from knime_ext.agent.page.json_view import json_block, laid_out, text_block
 from knime_ext.agent.page.markdown import has_table, prose
 from knime_ext.agent.page.tables import FoundTable, table_in_text, table_in_value, table_view
 from knime_ext.agent.page.texts import counted, shown
@@ -32,7 +32,7 @@ def result_text(text: str) -> str:
     value = _json_value(text)
     if value is not None:
         table = table_in_value(value)
-        return json_block(value) if table is None else _with_source(table, "JSON", json_block(value))
+        return json_block(value) if table is None else _with_source(table, "JSON", text_block(laid_out(value)))
     table = table_in_text(text)
     if table is not None:
         return _with_source(table, "text", text_block(text))
@@ -50,7 +50,7 @@ def _json_value(text: str) -> Any:
 
 def _with_source(table: FoundTable, kind: str, source: str) -> str:
     rest = json_block(table.rest) if table.rest else ""
-    return f'{rest}{table_view(table)}<details class="fold"><summary>As {kind}</summary>{source}</details>'
+    return f'{rest}{table_view(table)}<details class="fold source"><summary>As {kind}</summary>{source}</details>'
 
 
 def blocks_view(blocks: Sequence[Mapping[str, Any]]) -> str:

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from knime_ext.agent.page.texts import MAX_TEXT, shortened, shown, visible
 
-__all__ = ["arguments_view", "json_block", "one_line", "text_block"]
+__all__ = ["arguments_view", "json_block", "laid_out", "one_line", "text_block"]
 
 ONE_LINE = 72
 """Characters of JSON that stand on one line."""
@@ -35,11 +35,16 @@ def text_block(text: str) -> str:
     return f'<div class="code"><pre tabindex="0" dir="auto">{shown(text)}</pre></div>'
 
 
+def laid_out(value: Any) -> str:
+    """A value as JSON with line ends and indents, unless it is very long."""
+    line = one_line(value)
+    return line if len(line) > MAX_LAID_OUT else _laid_out(value, line, 0)
+
+
 def json_block(value: Any) -> str:
     """A value as a block of coloured JSON."""
-    line = one_line(value)
-    laid_out = line if len(line) > MAX_LAID_OUT else _laid_out(value, line, 0)
-    return f'<div class="code"><pre tabindex="0">{"".join(_coloured(shortened(laid_out, MAX_TEXT)))}</pre></div>'
+    text = shortened(laid_out(value), MAX_TEXT)
+    return f'<div class="code"><pre tabindex="0">{"".join(_coloured(text))}</pre></div>'
 
 
 def arguments_view(arguments: Any) -> str:

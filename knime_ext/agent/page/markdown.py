@@ -14,13 +14,12 @@ from html import escape
 from knime_ext.agent.page.tables import FoundTable, table_view
 from knime_ext.agent.page.texts import MAX_TEXT, shortened, visible
 
-__all__ = ["has_table", "inline", "prose"]
+__all__ = ["has_table", "prose", "without_marks"]
 
 FOLDED_AFTER = 2_400
 """Characters of a text after which the rest is folded."""
 
-_BOLD = re.compile(r"\*\*(?=\S)([^*\n]+?)(?<=\S)\*\*")
-_CODE = re.compile(r"`([^`\n]+)`")
+_MARK = re.compile(r"`([^`\n]+)`|\*\*(?=\S)([^*\n]+?)(?<=\S)\*\*")
 _HEADING = re.compile(r"#{1,6} +(\S.*)")
 _ITEM = re.compile(r"( *)(?:[-*+•]|\d{1,3}[.)]) +(\S.*)")
 _NUMBERED = re.compile(r" *\d")
@@ -48,9 +47,22 @@ def prose(text: str, length: int = MAX_TEXT) -> str:
     return "".join(map(_html, open_blocks)) + fold
 
 
-def inline(text: str) -> str:
+def _inline(text: str) -> str:
     """One line or paragraph with **bold** and `code`. The text has to be made visible before."""
-    return _CODE.sub(r"<code>\1</code>", _BOLD.sub(r"<strong>\1</strong>", escape(text, quote=False)))
+    parts: list[str] = []
+    end = 0
+    for found in _MARK.finditer(text):
+        code, bold = found.groups()
+        parts.append(escape(text[end : found.start()], quote=False))
+        # What is in a mark is read by itself, so that marks never overlap.
+        parts.append(f"<strong>{_inline(bold)}</strong>" if code is None else f"<code>{escape(code)}</code>")
+        end = found.end()
+    return "".join(parts) + escape(text[end:], quote=False)
+
+
+def without_marks(text: str) -> str:
+    """The text for a place that is too small for markup."""
+    return text.replace("**", "").replace("`", "")
 
 
 def has_table(text: str) -> bool:
@@ -127,13 +139,13 @@ def _html(block: _Block) -> str:
             return f'<div class="code"><pre tabindex="0">{escape(chr(10).join(block.lines))}</pre></div>'
         case "heading":
             found = _HEADING.fullmatch(block.lines[0])
-            return f'<p class="text heading" dir="auto">{inline(found[1] if found else block.lines[0])}</p>'
+            return f'<p class="text heading" dir="auto">{_inline(found[1] if found else block.lines[0])}</p>'
         case "list":
             return _list(block.lines)
         case "table":
             return _table(block.lines)
         case _:
-            return f'<p class="text" dir="auto">{inline(chr(10).join(block.lines))}</p>'
+            return f'<p class="text" dir="auto">{_inline(chr(10).join(block.lines))}</p>'
 
 
 def _list(lines: Sequence[str]) -> str:
@@ -146,7 +158,7 @@ def _list(lines: Sequence[str]) -> str:
         elif items:
             items[-1] = (items[-1][0], f"{items[-1][1]}\n{line.strip()}")
     tag = "ol" if _NUMBERED.match(lines[0]) and all(level == 0 for level, _ in items) else "ul"
-    body = "".join(f'<li class="level{level}" dir="auto">{inline(text)}</li>' for level, text in items)
+    body = "".join(f'<li class="level{level}" dir="auto">{_inline(text)}</li>' for level, text in items)
     return f'<{tag} class="list">{body}</{tag}>'
 
 
@@ -158,7 +170,5 @@ def _table(lines: Sequence[str]) -> str:
 
 
 def _row(line: str) -> list[str]:
-    return [
-        cell.strip().replace("**", "").replace("`", "")
-        for cell in line.strip().removeprefix("|").removesuffix("|").split("|")
-    ]
+    cells = line.strip().removeprefix("|").removesuffix("|").split("|")
+    return [without_marks(cell.strip()) for cell in cells]

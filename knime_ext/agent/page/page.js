@@ -93,7 +93,7 @@ function mark(root, wanted) {
 }
 
 function collect(node, wanted) {
-  if (node.parentElement.closest(".away")) return;
+  if (node.parentElement.closest(".away, .source")) return; // a source repeats what its table shows
   const text = node.data.toLowerCase();
   if (text.length !== node.data.length) return; // letters that change their number when small
   for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + wanted.length)) {

@@ -17,11 +17,11 @@ MAX_LEAD = 1200
 """Characters of question and answer at the top; the conversation has them whole."""
 
 _TOOLBAR = (
-    '<div class="toolbar" role="search" hidden><input type="search" class="find" placeholder="Search (/)" '
-    'aria-label="Search in the conversation"><select class="only" aria-label="What is shown">'
-    '<option value="">Everything</option><option value="calls">Tool calls</option>'
-    '<option value="errors">Errors</option></select><button type="button" class="fold-all">Unfold all</button>'
-    '<span class="found" role="status"></span></div>'
+    '<div class="toolbar" role="search" hidden><span class="found" role="status"></span>'
+    '<input type="search" class="find" placeholder="Search (/)" aria-label="Search in the conversation">'
+    '<select class="only" aria-label="What is shown"><option value="">Everything</option>'
+    '<option value="calls">Tool calls</option><option value="errors">Errors</option></select>'
+    '<button type="button" class="fold-all">Unfold all</button></div>'
 )
 
 
@@ -73,7 +73,7 @@ def _facts(trace: Trace) -> list[tuple[str, str]]:
     tokens = trace.tokens
     model, tools = spent(trace)
     day, _, time = shown(trace.started_at[:19]).partition("T")
-    parts = f" <small>model {duration(model)}, tools {duration(tools)}</small>" if model or tools else ""
+    parts = f" <small>model {duration(model)}, tools {duration(tools)}</small>" if model and tools else ""
     counts = f" <small>{tokens.input:,} in, {tokens.output:,} out</small>"
     return [
         ("Model", shown(trace.model, 200)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -20,6 +21,11 @@ MAX_CELL = 300
 
 MAX_SCANNED = 2_000_000
 """Longer texts are not searched for a table."""
+
+
+_NUMBER = re.compile(
+    r"[-+\u2212]?(?:\d+|\d{1,3}(?:[.,\u202f\u00a0 ]\d{3})+)?(?:[.,]\d+)?(?:[eE][-+]?\d+)?(?: ?%)?(?<!^)"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,15 +128,9 @@ def _is_name(cell: str) -> bool:
 
 
 def _is_number(value: Any) -> bool:
-    if isinstance(value, bool):
-        return False
-    if isinstance(value, (int, float)):
-        return True
-    try:
-        float(value if isinstance(value, str) and len(value) < 40 else "no")
-    except ValueError:
-        return False
-    return True
+    if isinstance(value, str):
+        return len(value) < 40 and _NUMBER.fullmatch(value.strip()) is not None
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def table_view(table: FoundTable) -> str:

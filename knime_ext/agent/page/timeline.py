@@ -33,6 +33,7 @@ class _Turn:
     number: int
     bars: Sequence[_Bar]
     tokens: Tokens
+    is_answer: bool
 
 
 def spent(trace: Trace) -> tuple[float, float]:
@@ -60,7 +61,7 @@ def timeline(trace: Trace) -> str:
         return ""
     kinds = [kind for kind in _LABELS if any(bar.kind == kind for turn in turns for bar in turn.bars)]
     with_tokens = any(turn.tokens.total for turn in turns)
-    items = "".join(_row(turn, total, is_last=turn is turns[-1], with_tokens=with_tokens) for turn in turns)
+    items = "".join(_row(turn, total, with_tokens=with_tokens) for turn in turns)
     legend = "".join(f'<span><i class="dot-{kind}"></i>{_LABELS[kind]}</span>' for kind in kinds)
     return (
         f'<div class="card timeline{" with-tokens" if with_tokens else ""}"><ol>{items}</ol>'
@@ -79,6 +80,7 @@ def _turns(trace: Trace) -> list[_Turn]:
             turn,
             [_Bar(_kind(message, kinds), message.tool or "Model", message.timing) for message in messages],
             sum((message.tokens for message in messages), Tokens()),
+            not any(message.role == "tool" or message.tool_calls for message in messages),
         )
         for turn, messages in sorted(said.items())
     ]
@@ -91,12 +93,11 @@ def _kind(message: TraceMessage, kinds: dict[str, str]) -> str:
     return "bad" if message.is_error else kind if kind in ("workflow", "mcp") else "other"
 
 
-def _row(turn: _Turn, total: float, *, is_last: bool, with_tokens: bool) -> str:
+def _row(turn: _Turn, total: float, *, with_tokens: bool) -> str:
     lanes = _lanes(turn.bars)
     height = len(lanes) * (_LANE + _GAP) - _GAP
     shapes = "".join(_lane(lane, number, total) for number, lane in enumerate(lanes))
-    only_model = all(bar.kind == "model" for bar in turn.bars)
-    label = "Answer" if is_last and only_model else f"Turn {turn.number}"
+    label = "Answer" if turn.is_answer else f"Turn {turn.number}"
     told = shown(f"{label}: " + ", ".join(f"{bar.label} {duration(bar.timing.seconds)}" for bar in turn.bars), 500)
     seconds = max(bar.end for bar in turn.bars) - min(bar.timing.start for bar in turn.bars)
     tokens = f'<span class="tokens">{_tokens(turn.tokens)}</span>' if with_tokens else ""

@@ -1,0 +1,263 @@
+"""The page of a whole table of runs: rows that can be sorted and filtered, and behind each its conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from io import StringIO
+from statistics import median
+from typing import Any
+
+from knime_ext.agent.page.markdown import without_marks
+from knime_ext.agent.page.outcomes import Outcome, outcome
+from knime_ext.agent.page.run_page import run_body
+from knime_ext.agent.page.shell import html_page
+from knime_ext.agent.page.texts import counted, duration, shown
+from knime_ext.agent.trace import Trace, TraceMessage
+
+__all__ = ["MAX_LISTED", "BatchPageRow", "render_batch"]
+
+MAX_LISTED = 1_000
+"""Rows from the beginning that are listed; of the others, failures are, up to as many again."""
+
+MAX_DETAILS = 40_000_000
+"""Characters of all conversations together; rows after that are listed without theirs."""
+
+MAX_MEDIA = 300_000
+"""Characters of base64 of one image or sound; larger ones are named, not shown."""
+
+MAX_CELL = 400
+
+_COLUMNS = (
+    ("Row", "text"),
+    ("Status", "text"),
+    ("Prompt", "text"),
+    ("Answer", "text"),
+    ("Turns", "number"),
+    ("Calls", "number"),
+    ("Tokens", "number"),
+    ("Seconds", "number"),
+    ("Error", "text"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchPageRow:
+    """One row of a batch.
+
+    Attributes:
+        label: Name of the row, such as its row identifier.
+        prompt: What was asked.
+        answer: What the agent answered; empty if it did not.
+        stop_reason: Why the run ended, as in a trace.
+        turns: Turns used.
+        tool_calls: Calls that the model asked for.
+        tokens: Input and output tokens together.
+        seconds: How long the run took.
+        error: Why the row failed, if it did.
+        trace: The run, or what `Trace.to_dict` made of it; None if traces are not saved.
+    """
+
+    label: str
+    prompt: str
+    answer: str = ""
+    stop_reason: str = "answered"
+    turns: int = 0
+    tool_calls: int = 0
+    tokens: int = 0
+    seconds: float = 0.0
+    error: str | None = None
+    trace: Trace | Mapping[str, Any] | None = None
+
+    @property
+    def outcome(self) -> Outcome:
+        """How the run ended."""
+        return outcome(self.stop_reason, error=self.error, answered=bool(self.answer.strip()))
+
+
+@dataclass(slots=True)
+class _Totals:
+    rows: int = 0
+    listed: int = 0
+    failures_listed: int = 0
+    without_details: int = 0
+    tool_calls: int = 0
+    tokens: int = 0
+    seconds: list[float] = field(default_factory=list[float])
+    outcomes: dict[Outcome, int] = field(default_factory=dict[Outcome, int])
+
+    def add(self, row: BatchPageRow) -> None:
+        self.rows += 1
+        self.tool_calls += row.tool_calls
+        self.tokens += row.tokens
+        self.seconds.append(row.seconds)
+        self.outcomes[row.outcome] = self.outcomes.get(row.outcome, 0) + 1
+
+    def of_tone(self, tone: str) -> int:
+        return sum(count for end, count in self.outcomes.items() if end.tone == tone)
+
+
+def render_batch(rows: Iterable[BatchPageRow], title: str = "Agent batch", *, listed: int = MAX_LISTED) -> str:
+    """Renders a table of runs as one page.
+
+    The rows are taken one by one and not kept; of their conversations, only the HTML is.
+
+    Args:
+        rows: The rows, in order.
+        title: Heading of the page, such as the node's name.
+        listed: Rows that are listed from the beginning. Later rows are counted, and listed only if they failed (at
+            most as many again); the page says so.
+    """
+    totals, table = _Totals(), StringIO()
+    for row in rows:
+        totals.add(row)
+        if not _is_listed(row, totals, listed):
+            continue
+        totals.listed += 1
+        details = _details(row) if table.tell() < MAX_DETAILS else ""
+        totals.without_details += not details
+        table.write(_row(row, totals.rows, has_details=bool(details)))
+        if details:
+            # No script: text that the page's script turns into a conversation when it is asked for.
+            table.write(f'<script type="text/html" id="run-{totals.rows}">{details}</script>')
+    body = f"{_head(totals, title)}{_table(totals, table.getvalue())}{_DIALOG}"
+    return html_page(title, body, styles=("page.css", "batch.css"), scripts=("page.js", "batch.js"), kind="batch")
+
+
+def _is_listed(row: BatchPageRow, totals: _Totals, listed: int) -> bool:
+    if totals.rows <= listed:
+        return True
+    if row.outcome.tone != "bad" or totals.failures_listed >= listed:
+        return False
+    totals.failures_listed += 1
+    return True
+
+
+def _details(row: BatchPageRow) -> str:
+    html = run_body(_lean(_trace(row)), row.label, level=2)
+    # Foreign text is escaped, so neither is ever there; a mistake must not end the element that holds this.
+    return html.replace("</script", "&lt;/script").replace("<!--", "&lt;!--")
+
+
+def _trace(row: BatchPageRow) -> Trace:
+    if isinstance(row.trace, Trace):
+        return row.trace
+    if row.trace is not None:
+        return Trace.from_dict(row.trace)
+    answer = [TraceMessage(role="assistant", content=row.answer, turn=1)] if row.answer else []
+    return Trace(
+        model="",
+        question=row.prompt,
+        messages=[TraceMessage(role="user", content=row.prompt), *answer],
+        turns=row.turns,
+        stop_reason=row.stop_reason,
+        error=row.error,
+        seconds=row.seconds,
+    )
+
+
+def _lean(trace: Trace) -> Trace:
+    """The trace without large media."""
+    return replace(trace, messages=tuple(replace(m, blocks=tuple(map(_lean_block, m.blocks))) for m in trace.messages))
+
+
+def _lean_block(block: Mapping[str, Any]) -> Mapping[str, Any]:
+    data = block.get("data")
+    if isinstance(data, str) and len(data) > MAX_MEDIA:
+        return {**block, "data": "", "omitted_bytes": len(data) * 3 // 4}
+    return block
+
+
+def _row(row: BatchPageRow, number: int, *, has_details: bool) -> str:
+    end = row.outcome
+    details = f' data-run="run-{number}"' if has_details else ""
+    figures = "".join(
+        f'<td class="num" data-v="{value!r}">{text}</td>'
+        for value, text in (
+            (row.turns, f"{row.turns:,}"),
+            (row.tool_calls, f"{row.tool_calls:,}"),
+            (row.tokens, f"{row.tokens:,}" if row.tokens else "–"),
+            (float(row.seconds), f"{row.seconds:,.1f}" if row.seconds else "–"),
+        )
+    )
+    return (
+        f'<tr class="row {end.tone}-row"{details}><th scope="row" data-v="{number}">{shown(row.label, 100)}</th>'
+        f'<td><span class="badge {end.tone}">{shown(end.label, 60)}</span></td>'
+        f"{_text(row.prompt)}{_text(row.answer)}{figures}{_text(row.error or '', 'error-cell')}</tr>\n"
+    )
+
+
+def _text(text: str, kind: str = "") -> str:
+    words = shown(without_marks(text.strip()), MAX_CELL)
+    return f'<td class="{kind or "words"}"><div class="clamp" dir="auto">{words}</div></td>'
+
+
+def _head(totals: _Totals, title: str) -> str:
+    facts = "".join(f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in _facts(totals))
+    heading = f'<h1 class="question">{shown(title, 300)}</h1>'
+    return f'<header class="top">\n{heading}\n<dl class="facts">{facts}</dl>\n</header>\n'
+
+
+def _facts(totals: _Totals) -> list[tuple[str, str]]:
+    seconds = totals.seconds or [0.0]
+    share = f" <small>{totals.of_tone('good') / totals.rows:.1%} of all</small>" if totals.rows else ""
+    per_row = f" <small>{totals.tokens / totals.rows:,.0f} per row</small>" if totals.tokens else ""
+    failed = totals.of_tone("bad")
+    return [
+        ("Rows", f"{totals.rows:,}"),
+        ("Answered", f"{totals.of_tone('good'):,}{share}"),
+        ("Failed", f'<span class="{"failures" if failed else ""}">{failed:,}</span>'),
+        ("Limit reached", f"{totals.of_tone('warn'):,}"),
+        ("Tool calls", f"{totals.tool_calls:,}"),
+        ("Tokens", f"{totals.tokens:,}{per_row}" if totals.tokens else "–"),
+        ("Time of a row", f"{duration(median(seconds))} <small>median; longest {duration(max(seconds))}</small>"),
+    ]
+
+
+def _table(totals: _Totals, rows: str) -> str:
+    heads = "".join(f'<th scope="col" aria-sort="none" data-sort="{kind}">{name}</th>' for name, kind in _COLUMNS)
+    failed = "" if totals.of_tone("bad") or totals.of_tone("warn") else " no-errors"
+    return (
+        '<main>\n<noscript><p class="notice warn">With scripts, this table can be sorted and filtered, and every row '
+        f"shows its conversation.</p></noscript>\n{_notices(totals)}{_toolbar(totals)}"
+        f'<div class="runs" role="region" aria-label="Rows" tabindex="0"><table class="batch-table{failed}">'
+        f"<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}</tbody></table></div>\n</main>\n"
+    )
+
+
+def _notices(totals: _Totals) -> str:
+    notices: list[str] = []
+    left = totals.rows - totals.listed
+    if left:
+        first = totals.listed - totals.failures_listed
+        also = f" and {counted(totals.failures_listed, 'failed row')} after them" if totals.failures_listed else ""
+        notices.append(f"Listed are the first {counted(first, 'row')}{also}; {counted(left, 'row')} are only counted.")
+    if totals.without_details:
+        notices.append(
+            "This page would be too large with every conversation: "
+            f"{counted(totals.without_details, 'row')} at the end have none here."
+        )
+    return "".join(f'<p class="notice warn" role="note">{notice}</p>\n' for notice in notices)
+
+
+def _toolbar(totals: _Totals) -> str:
+    order = sorted(totals.outcomes.items(), key=lambda item: -item[1])
+    chips = "".join(
+        f'<button type="button" class="chip {end.tone}" aria-pressed="false" data-status="{shown(end.label, 60)}">'
+        f"{shown(end.label, 60)} <b>{count:,}</b></button>"
+        for end, count in order
+    )
+    return (
+        '<div class="bar rows-bar" role="search" hidden><div class="toolbar">'
+        '<input type="search" class="find-rows" placeholder="Search prompts, answers, conversations (/)" '
+        'aria-label="Search the rows"><span class="count" role="status"></span></div>'
+        f'<div class="chips-bar">{chips}</div></div>\n'
+    )
+
+
+_DIALOG = (
+    '<dialog class="run-dialog" aria-label="Conversation of a row"><div class="dialog-bar">'
+    '<button type="button" class="previous">‹ Previous</button><button type="button" class="next">Next ›</button>'
+    '<span class="place" role="status"></span><button type="button" class="close">Close</button></div>'
+    '<div class="dialog-body"></div></dialog>\n'
+)
