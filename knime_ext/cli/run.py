@@ -13,7 +13,7 @@ from knime_ext.cli.failures import ends_well
 if TYPE_CHECKING:
     from knime_ext.runtime.knext.contexts import Credential
 
-__all__ = ["run"]
+__all__ = ["credential_of", "run"]
 
 
 def run(
@@ -43,7 +43,7 @@ def run(
     """Run a workflow and print its conversation and results."""
     with ends_well(ctx.obj):
         changed = dict(map(_setting, settings or []))
-        secrets = dict(map(_credential, credentials or []))
+        secrets = dict(map(credential_of, credentials or []))
 
         from knime_ext.cli.workflow_run import run_and_print
 
@@ -65,7 +65,7 @@ def _setting(word: str) -> tuple[str, str]:
     return key, value
 
 
-def _credential(word: str) -> tuple[str, Credential]:
+def credential_of(word: str) -> tuple[str, Credential]:
     """`name=VARIABLE` as a credential; the secret itself never stands on the command line.
 
     Raises:

@@ -6,14 +6,11 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-from pyarrow import ipc
 from rich.markup import escape
 
 from knime.types.tool import MCPTool
 from knime_ext.cli.terminal import console, counted
-from knime_ext.errors import ConfigurationError
-from knime_ext.tools import decode_tools
+from knime_ext.cli.tool_file import read_tools
 
 if TYPE_CHECKING:
     from knime_ext.mcp import ToolComparison
@@ -29,26 +26,10 @@ def read_mcp_tools(path: Path, column: str | None) -> list[MCPTool]:
     Raises:
         ConfigurationError: The file cannot be read, or has no such column of tools.
     """
-    try:
-        with pa.memory_map(str(path)) as source:
-            table = ipc.open_file(source).read_all()
-    except OSError as error:
-        raise ConfigurationError(f"the file {str(path)!r} cannot be read: {error.strerror or error}") from None
-    except pa.ArrowInvalid:
-        raise ConfigurationError(
-            f"the file {str(path)!r} is no Arrow file; `knime-mcp tools export` writes one"
-        ) from None
-    names = [column] if column is not None else [field.name for field in table.schema if _is_struct(field.type)]
-    if not names or names[0] not in table.column_names or not _is_struct(table.schema.field(names[0]).type):
-        known = ", ".join(map(repr, table.column_names)) or "none"
-        raise ConfigurationError(
-            f"the file {str(path)!r} has no column of tools{f' {column!r}' if column else ''}; its columns are {known}"
-        )
-    return [tool for tool in decode_tools(table.column(names[0])) if isinstance(tool, MCPTool)]
-
-
-def _is_struct(kind: Any) -> bool:
-    return pa.types.is_struct(kind.storage_type if isinstance(kind, pa.BaseExtensionType) else kind)
+    found = read_tools(path, column)
+    if found.damaged:
+        raise found.damaged[0]
+    return [tool for tool in found.tools if isinstance(tool, MCPTool)]
 
 
 def print_comparisons(comparisons: list[ToolComparison]) -> bool:

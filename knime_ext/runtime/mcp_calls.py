@@ -49,6 +49,10 @@ class MCPCalls:
             self._caller = None
             self._stack.close()
 
+    def canceled_by(self, is_canceled: Callable[[], bool]) -> MCPCalls:
+        """The same way over the same sessions, for work that can also be ended by itself."""
+        return _SharedCalls(self, lambda: is_canceled() or self._is_canceled())
+
     def _open(self) -> MCPToolCaller:
         from knime_ext.mcp import MCPToolCaller
 
@@ -94,3 +98,14 @@ class MCPCalls:
             if not task.done():
                 task.cancel()
                 await asyncio.wait({task})
+
+
+class _SharedCalls(MCPCalls):
+    """Calls over the sessions of another one, which closes them."""
+
+    def __init__(self, owner: MCPCalls, is_canceled: Callable[[], bool]) -> None:
+        super().__init__(owner.providers, is_canceled)
+        self._owner = owner
+
+    def _open(self) -> MCPToolCaller:
+        return self._owner._open()
