@@ -15,6 +15,7 @@ from pydantic import (
     ConfigDict,
     Field,
     PositiveFloat,
+    PositiveInt,
     SecretStr,
     model_validator,
 )
@@ -32,6 +33,7 @@ __all__ = [
     "PrivateKeyJWTSettings",
     "Provider",
     "SSEProvider",
+    "SizeLimits",
     "StdioProvider",
     "TimeLimits",
     "WorkloadIdentitySettings",
@@ -104,6 +106,18 @@ class TimeLimits(_Strict):
     call: PositiveFloat | None = None
     total: PositiveFloat | None = None
     unused: PositiveFloat | None = None
+
+
+class SizeLimits(_Strict):
+    """How much a server may send; what is absent has the default. See `knime_ext.mcp.Limits`."""
+
+    answer_bytes: PositiveInt | None = None
+    pages: PositiveInt | None = None
+    tools: PositiveInt | None = None
+    listing_bytes: PositiveInt | None = None
+    schema_bytes: PositiveInt | None = None
+    schema_depth: PositiveInt | None = None
+    description_chars: PositiveInt | None = None
 
 
 class OAuthSettings(_Strict):
@@ -208,11 +222,13 @@ class _Provider(_Strict):
         name: What rows, workflows and people call it.
         enabled: False for one that must not be used at the moment.
         timeouts: Time limits.
+        limits: How much the server may send.
     """
 
     name: Name
     enabled: bool = True
     timeouts: TimeLimits = TimeLimits()
+    limits: SizeLimits = SizeLimits()
 
     def server(self, environment: Mapping[str, str] | None = None) -> Server:
         """How to reach the provider, its variables replaced.

@@ -17,11 +17,12 @@ from knime_ext.mcp.provider_models import (
     OAuthSettings,
     PrivateKeyJWTSettings,
     Provider,
+    SizeLimits,
     SSEProvider,
     StdioProvider,
     TimeLimits,
 )
-from knime_ext.mcp.servers import Server, SSEServer, StdioServer, StreamableHTTPServer, Timeouts
+from knime_ext.mcp.servers import Limits, Server, SSEServer, StdioServer, StreamableHTTPServer, Timeouts
 from knime_ext.mcp.sign_in import (
     Auth,
     ClientCredentials,
@@ -53,7 +54,7 @@ def to_server(provider: Provider, environment: Mapping[str, str]) -> Server:
         plain = value.get_secret_value() if isinstance(value, SecretStr) else value
         return resolved(plain, environment, f"{field!r} of provider {provider.name!r}")
 
-    timeouts = _timeouts(provider.timeouts)
+    timeouts, limits = _timeouts(provider.timeouts), _limits(provider.limits)
     if isinstance(provider, StdioProvider):
         return StdioServer(
             provider.name,
@@ -62,17 +63,22 @@ def to_server(provider: Provider, environment: Mapping[str, str]) -> Server:
             env={name: text(value, f"env.{name}") for name, value in provider.env.items()},
             cwd=None if provider.cwd is None else Path(text(provider.cwd, "cwd")).expanduser(),
             timeouts=timeouts,
+            limits=limits,
         )
     headers = {name: text(value, f"headers.{name}") for name, value in provider.headers.items()}
     if provider.bearer_token is not None:
         headers["Authorization"] = f"Bearer {text(provider.bearer_token, 'bearer_token')}"
     kind = SSEServer if isinstance(provider, SSEProvider) else StreamableHTTPServer
     auth = None if provider.auth is None else _auth(provider.auth, provider.name, text)
-    return kind(text(provider.url, "url"), headers=headers, timeouts=timeouts, auth=auth)
+    return kind(text(provider.url, "url"), headers=headers, timeouts=timeouts, limits=limits, auth=auth)
 
 
 def _timeouts(limits: TimeLimits) -> Timeouts:
     return replace(Timeouts(), **limits.model_dump(exclude_none=True))
+
+
+def _limits(limits: SizeLimits) -> Limits:
+    return replace(Limits(), **limits.model_dump(exclude_none=True))
 
 
 def _auth(settings: AuthSettings, name: str, text: _Text) -> Auth:

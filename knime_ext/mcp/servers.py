@@ -56,12 +56,20 @@ class Limits:
     Attributes:
         answer_bytes: Size of one answer: the body of an HTTP response, one server-sent event, one line of stdio.
         pages: Pages of one list of tools.
-        tools: Tools in one list.
+        tools: Tools in one list, the unusable ones included.
+        listing_bytes: Size of the tools of one list together.
+        schema_bytes: Size of the schema of a tool's arguments, and of that of its results.
+        schema_depth: Levels of nesting in a schema.
+        description_chars: Length of a tool's description, and of its name and title.
     """
 
     answer_bytes: int = 32 * 1024 * 1024
     pages: int = 1_000
     tools: int = 10_000
+    listing_bytes: int = 32 * 1024 * 1024
+    schema_bytes: int = 256 * 1024
+    schema_depth: int = 100
+    description_chars: int = 32 * 1024
 
 
 def _without_user(url: str) -> str:

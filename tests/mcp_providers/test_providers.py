@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from knime_ext.errors import ConfigurationError
-from knime_ext.mcp import SSEServer, StdioServer, StreamableHTTPServer, Timeouts
+from knime_ext.mcp import Limits, SSEServer, StdioServer, StreamableHTTPServer, Timeouts
 from knime_ext.mcp.provider_models import (
     ClientCredentialsSettings,
     HTTPProvider,
@@ -42,6 +42,7 @@ providers:
       call: 120
       total: 900
       unused: 30
+    limits: {tools: 50, schema_bytes: 10000}
   # files of the project
   files:
     provider_type: stdio
@@ -70,6 +71,7 @@ def test_every_kind_becomes_a_server_with_its_variables_replaced(file: Path) -> 
         "https://docs.example.org/mcp",
         headers={"X-Team": "blue", "Authorization": "Bearer t0ken"},
         timeouts=Timeouts(call=120, total=900, unused=30),
+        limits=Limits(tools=50, schema_bytes=10_000),
     )
     assert providers.server("files", environment) == StdioServer(
         "files", "npx", ("-y", "server-filesystem", "/srv/data"), env={"API_KEY": "none"}, cwd=Path("/tmp")
