@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from knime_ext.agent.agent import Agent
     from knime_ext.agent.budget import Allowance, Budget
     from knime_ext.agent.chat_models import ChatModelConfig, create_chat_model
+    from knime_ext.agent.code.code_tool import CodeTool, code_tool
+    from knime_ext.agent.code.limits import CodeLimits
     from knime_ext.agent.conversation import ToolNames, cells_from_messages, messages_from_cells
     from knime_ext.agent.data import DataItem, DataRepository, DataTable
     from knime_ext.agent.langchain_tools import ToolContext, to_langchain_tools, tool_definitions
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from knime_ext.agent.run import AgentRun
     from knime_ext.agent.trace import Trace
 
+
 _HOMES = {
     "Agent": "agent",
     "AgentRun": "run",
@@ -28,6 +31,8 @@ _HOMES = {
     "BatchPageRow": "page.batch_page",
     "Budget": "budget",
     "ChatModelConfig": "chat_models",
+    "CodeLimits": "code.limits",
+    "CodeTool": "code.code_tool",
     "DataItem": "data",
     "DataRepository": "data",
     "DataTable": "data",
@@ -36,6 +41,7 @@ _HOMES = {
     "ToolNames": "conversation",
     "Trace": "trace",
     "cells_from_messages": "conversation",
+    "code_tool": "code.code_tool",
     "create_chat_model": "chat_models",
     "messages_from_cells": "conversation",
     "render_batch": "page.batch_page",
@@ -51,6 +57,8 @@ __all__ = [
     "BatchPageRow",
     "Budget",
     "ChatModelConfig",
+    "CodeLimits",
+    "CodeTool",
     "DataItem",
     "DataRepository",
     "DataTable",
@@ -59,6 +67,7 @@ __all__ = [
     "ToolNames",
     "Trace",
     "cells_from_messages",
+    "code_tool",
     "create_chat_model",
     "messages_from_cells",
     "render_batch",

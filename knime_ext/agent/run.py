@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
@@ -42,6 +42,7 @@ from knime_ext.agent.model_errors import model_name, translated
 from knime_ext.agent.origin import RESULTS_ARE_DATA
 from knime_ext.agent.pace import Pace
 from knime_ext.agent.recorder import Recorder
+from knime_ext.agent.run_tools import instructions_of, tools_for_run
 from knime_ext.agent.tool_calls import TimeLimit, run_call
 from knime_ext.agent.trace import Trace
 from knime_ext.agent.wellformed import wellformed_reply
@@ -112,7 +113,8 @@ class Run:
         passing_loop: bool,
         hear: Hear | None = None,
     ) -> None:
-        self._setup = setup
+        # Tools that keep something, such as the variables of code, keep it for one run.
+        setup = self._setup = replace(setup, tools=tools_for_run(setup.tools, self._take_call))
         self._history = tuple(history)
         self._question = question
         self._recorder = Recorder(model_name(setup.model), text_of(question), setup.tools)
@@ -165,8 +167,22 @@ class Run:
 
     def _instructions(self) -> str:
         """The system message, with what a model with tools has to know."""
-        parts = [self._setup.system_message, RESULTS_ARE_DATA if self._setup.tools else ""]
+        tools = self._setup.tools
+        parts = [self._setup.system_message, *instructions_of(tools), RESULTS_ARE_DATA if tools else ""]
         return "\n\n".join(part for part in parts if part)
+
+    def _take_call(self) -> str | None:
+        """Counts a call that a tool makes by itself; a text if no call is left."""
+        budget, state = self._setup.budget, self._state
+        limit = None
+        if budget.calls is not None and state.calls >= budget.calls:
+            limit = Limit.of_calls(budget.calls)
+        elif not self._setup.allowance.take_calls(1):
+            limit = Limit.of_calls(self._setup.allowance.calls or 0, shared=True)
+        if limit:
+            return f"not called: {limit.what} is used up."
+        self._state = replace(state, calls=state.calls + 1)
+        return None
 
     async def _ask_in_time(self) -> AIMessage | None:
         """The model's reply; None if the time of the run was up before."""

@@ -1,0 +1,175 @@
+"""Brings sandbox and tools together: the code runs in a thread, the tools it calls on the event loop of the caller."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+from knime_ext.agent.code.functions import CalledTool, ToolFunction
+from knime_ext.agent.code.limits import CodeLimits
+from knime_ext.agent.code.sandbox import Outcome, Sandbox, Stop
+from knime_ext.agent.code.values import TooLarge, argument_value, inside_value
+from knime_ext.agent.run_tools import TakeCall
+from knime_ext.agent.threads import call_in_thread
+from knime_ext.errors import ToolFailed
+from knime_ext.tools import ToolResult
+
+__all__ = ["CodeRun", "CodeRunner", "ToolCallRecord"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCallRecord:
+    """A call that code made.
+
+    Attributes:
+        tool: Name of the function.
+        arguments: What the tool got.
+        result: The Python value that the code got; None if the call failed.
+        error: Why it failed, if it did.
+        seconds: How long it took.
+        raw: The whole result, if the tool gave one.
+        kind: "workflow", "mcp", or "" for any other tool.
+        origin: Where the tool lives, if it says so.
+    """
+
+    tool: str
+    arguments: Mapping[str, Any]
+    result: Any = None
+    error: str | None = None
+    seconds: float = 0.0
+    raw: ToolResult | None = None
+    kind: str = ""
+    origin: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodeRun:
+    """What a piece of code did.
+
+    Attributes:
+        outcome: What came of it.
+        calls: Its tool calls, in the order in which they were made.
+        seconds: How long it took.
+    """
+
+    outcome: Outcome
+    calls: tuple[ToolCallRecord, ...] = ()
+    seconds: float = 0.0
+
+
+class CodeRunner:
+    """A sandbox with its tools."""
+
+    def __init__(
+        self, functions: Mapping[str, ToolFunction], limits: CodeLimits, take_call: TakeCall | None = None
+    ) -> None:
+        self.functions = functions
+        self.limits = limits
+        self._take_call = take_call
+        self._sandbox = Sandbox(limits)
+
+    def reset(self) -> None:
+        """Forgets all variables."""
+        self._sandbox.reset()
+
+    async def run(self, code: str) -> CodeRun:
+        """Runs a piece of code; cancelling it stops the code and the tools that it waits for.
+
+        Raises:
+            ConfigurationError: The sandbox is not installed.
+        """
+        began = perf_counter()
+        calls = _Calls(self.functions, self.limits, self._take_call)
+        stop = Stop()
+        try:
+            outcome = await call_in_thread(self._sandbox.run, code, self.functions, calls.start, stop)
+        finally:
+            stop.set()
+            await calls.end()
+        return CodeRun(outcome=outcome, calls=calls.made, seconds=perf_counter() - began)
+
+
+class _Calls:
+    """The tool calls of one piece of code."""
+
+    def __init__(self, functions: Mapping[str, ToolFunction], limits: CodeLimits, take_call: TakeCall | None) -> None:
+        self._functions = functions
+        self._limits = limits
+        self._take_call = take_call
+        self._loop = asyncio.get_running_loop()
+        self._free = asyncio.Semaphore(limits.parallel_calls)
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._made: list[ToolCallRecord | None] = []
+        self._ended = False
+
+    @property
+    def made(self) -> tuple[ToolCallRecord, ...]:
+        return tuple(record for record in self._made if record is not None)
+
+    def start(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Future[Any]:
+        """Starts a call from the thread of the code."""
+        function = self._functions[name]
+        try:
+            positional = argument_value(list(args), self._limits.value_chars)
+            named = argument_value(dict(kwargs), self._limits.value_chars)
+        except TooLarge as error:
+            raise ValueError(f"the arguments of {name}() are too large: {error}") from None
+        except TypeError as error:
+            raise TypeError(f"the arguments of {name}() do not fit: {error}") from None
+        arguments = function.signature.arguments(positional, named)
+        place = len(self._made)
+        self._made.append(None)
+        return asyncio.run_coroutine_threadsafe(self._call(function, arguments, place), self._loop)
+
+    async def end(self) -> None:
+        """Stops what still runs and waits until it has ended."""
+        self._ended = True
+        for task in self._tasks:
+            task.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=10)
+
+    async def _call(self, function: ToolFunction, arguments: dict[str, Any], place: int) -> Any:
+        task = asyncio.current_task()
+        if self._ended or task is None:
+            raise asyncio.CancelledError
+        self._tasks.add(task)
+        began = perf_counter()
+        called, value, error = CalledTool(value=None), None, None
+        try:
+            async with self._free:
+                called, value = await self._answer(function, arguments)
+            return value
+        except ToolFailed as failure:
+            error = str(failure)
+            raise
+        except asyncio.CancelledError:
+            error = "the call was stopped; it is unknown whether it took effect"
+            raise
+        finally:
+            self._tasks.discard(task)
+            self._made[place] = ToolCallRecord(
+                tool=function.__name__,
+                arguments=arguments,
+                result=value,
+                error=error,
+                seconds=perf_counter() - began,
+                raw=called.result,
+                kind=function.kind,
+                origin=function.definition.origin,
+            )
+
+    async def _answer(self, function: ToolFunction, arguments: dict[str, Any]) -> tuple[CalledTool, Any]:
+        refused = self._take_call() if self._take_call else None
+        if refused is not None:
+            raise ToolFailed(refused)
+        called = await function.called(arguments, self._limits.seconds_per_call)
+        try:
+            value, _ = inside_value(called.value, self._limits.value_chars)
+        except TooLarge as error:
+            raise ToolFailed(f"the call of {function.__name__!r} failed: {error}") from None
+        return called, value
