@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from knime_ext import __version__
-from knime_ext.cli import auth, config, demo, export, run, serve, tools
+from knime_ext.cli import auth, config, demo, export, run, serve, tools, trace
 
 __all__ = ["app", "main"]
 
@@ -24,6 +24,7 @@ app = typer.Typer(
 app.command("demo")(demo.demo)
 app.command("run")(run.run)
 app.command("export")(export.export)
+app.command("trace")(trace.trace)
 app.command("serve")(serve.serve)
 app.add_typer(tools.app, name="tools")
 app.add_typer(config.app, name="config")

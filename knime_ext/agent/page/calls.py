@@ -17,7 +17,7 @@ __all__ = ["call_view", "lone_result"]
 MAX_INNER_CALLS = 500
 """Calls of one piece of code that are shown."""
 
-_LABELS = {"workflow": "Workflow", "mcp": "MCP tool"}
+_LABELS = {"workflow": "Workflow", "mcp": "MCP tool", "code": "Code"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +66,7 @@ def lone_result(answer: TraceMessage) -> str:
 
 
 def _origin(answer: TraceMessage) -> str:
-    return str(getattr(answer, "origin", None) or "")
+    return answer.origin or ""
 
 
 def _result(answer: TraceMessage) -> str:
