@@ -10,24 +10,38 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from knime_ext.agent.agent import Agent
+    from knime_ext.agent.answer_format import AnswerField, AnswerFormat
     from knime_ext.agent.budget import Allowance, Budget
     from knime_ext.agent.chat_models import ChatModelConfig, create_chat_model
     from knime_ext.agent.code.code_tool import CodeTool, code_tool
     from knime_ext.agent.code.limits import CodeLimits
     from knime_ext.agent.conversation import ToolNames, cells_from_messages, messages_from_cells
     from knime_ext.agent.data import DataItem, DataRepository, DataTable
+    from knime_ext.agent.events import (
+        AgentEvent,
+        ReasoningDelta,
+        RunFinished,
+        TextDelta,
+        ToolCallFinished,
+        ToolCallStarted,
+        TurnStarted,
+    )
     from knime_ext.agent.langchain_tools import ToolContext, to_langchain_tools, tool_definitions
     from knime_ext.agent.offline import OfflineChatModel
     from knime_ext.agent.page.batch_page import BatchPageRow, render_batch
     from knime_ext.agent.page.run_page import render_trace
     from knime_ext.agent.run import AgentRun
     from knime_ext.agent.trace import Trace
+    from knime_ext.agent.typed_answers import answer_columns, answer_values
 
 
 _HOMES = {
     "Agent": "agent",
+    "AgentEvent": "events",
     "AgentRun": "run",
     "Allowance": "budget",
+    "AnswerField": "answer_format",
+    "AnswerFormat": "answer_format",
     "BatchPageRow": "page.batch_page",
     "Budget": "budget",
     "ChatModelConfig": "chat_models",
@@ -37,9 +51,17 @@ _HOMES = {
     "DataRepository": "data",
     "DataTable": "data",
     "OfflineChatModel": "offline",
+    "ReasoningDelta": "events",
+    "RunFinished": "events",
+    "TextDelta": "events",
+    "ToolCallFinished": "events",
+    "ToolCallStarted": "events",
     "ToolContext": "langchain_tools",
     "ToolNames": "conversation",
     "Trace": "trace",
+    "TurnStarted": "events",
+    "answer_columns": "typed_answers",
+    "answer_values": "typed_answers",
     "cells_from_messages": "conversation",
     "code_tool": "code.code_tool",
     "create_chat_model": "chat_models",
@@ -52,8 +74,11 @@ _HOMES = {
 
 __all__ = [
     "Agent",
+    "AgentEvent",
     "AgentRun",
     "Allowance",
+    "AnswerField",
+    "AnswerFormat",
     "BatchPageRow",
     "Budget",
     "ChatModelConfig",
@@ -63,9 +88,17 @@ __all__ = [
     "DataRepository",
     "DataTable",
     "OfflineChatModel",
+    "ReasoningDelta",
+    "RunFinished",
+    "TextDelta",
+    "ToolCallFinished",
+    "ToolCallStarted",
     "ToolContext",
     "ToolNames",
     "Trace",
+    "TurnStarted",
+    "answer_columns",
+    "answer_values",
     "cells_from_messages",
     "code_tool",
     "create_chat_model",

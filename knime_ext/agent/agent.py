@@ -9,6 +9,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage, HumanMessage
 from langchain_core.tools import BaseTool
 
+from knime_ext.agent.answer_format import AnswerFormat
 from knime_ext.agent.budget import Allowance, Budget, WhenExhausted
 from knime_ext.agent.cancellation import GRACE_SECONDS, Cancel, stop
 from knime_ext.agent.data import DataRepository
@@ -40,6 +41,7 @@ class Agent:
         data: DataRepository | None = None,
         allowance: Allowance | None = None,
         pace: Pace | None = None,
+        answer_format: AnswerFormat | None = None,
     ) -> None:
         """Puts model and tools together.
 
@@ -55,6 +57,8 @@ class Agent:
             data: The repository that the tools use; the model is told what is in it.
             allowance: What the runs of this and other agents may spend together; unlimited if not given.
             pace: Has calls wait for those of other runs; all go out at once if not given.
+            answer_format: The form that answers must have; an answer without it goes back to the model with the
+                reason, a few times. `AgentRun.structured` is then the answer's object.
 
         Raises:
             ConfigurationError: Two tools have the same name.
@@ -74,6 +78,7 @@ class Agent:
             data=data,
             allowance=allowance or Allowance(),
             pace=pace or Pace(),
+            answer_format=answer_format,
         )
 
     def run(

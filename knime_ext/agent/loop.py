@@ -8,12 +8,14 @@ from typing import Any, cast
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolCall, ToolMessage
 
+from knime_ext.agent.answer_format import AnswerFormat, InvalidAnswer
 from knime_ext.agent.budget import Budget, Limit, Outside, StopReason, WhenExhausted
 from knime_ext.agent.origin import AGENT, marked
 from knime_ext.errors import AgentError, LimitReached
 
 __all__ = [
     "Answer",
+    "AskAgain",
     "AskToClose",
     "Budget",
     "Fail",
@@ -24,6 +26,7 @@ __all__ = [
     "WhenExhausted",
     "calls_to_run",
     "error_message",
+    "in_form",
     "next_step",
     "reasoning_of",
     "text_of",
@@ -43,12 +46,14 @@ class LoopState:
         calls: Tool calls made.
         limit: What is used up, so that the next reply is to be the last; None before that.
         refused: Replies whose calls were refused because of the limit.
+        misfits: Answers that were not in the asked form.
     """
 
     turns: int = 0
     calls: int = 0
     limit: Limit | None = None
     refused: int = 0
+    misfits: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +72,19 @@ class AskToClose:
 
 
 @dataclass(frozen=True, slots=True)
+class AskAgain:
+    """The answer is not in the asked form: tell the model why and ask once more."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
-    """The run is over with an answer."""
+    """The run is over with an answer; `structured` is what it holds if a form was asked for."""
 
     text: str
     stop_reason: StopReason
+    structured: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +95,7 @@ class Fail:
     refusals: tuple[ToolMessage, ...] = ()
 
 
-Step = RunTools | AskToClose | Answer | Fail
+Step = RunTools | AskToClose | AskAgain | Answer | Fail
 
 _CUT_OFF = frozenset({"length", "max_tokens", "max_output_tokens", "model_length"})
 _FILTERED = frozenset({"content_filter", "safety", "refusal", "blocklist", "prohibited_content", "recitation"})
@@ -162,6 +175,27 @@ def next_step(
     if limit is None:
         return _run_tools(state, reply, budget, outside)
     return _refuse(state, reply, limit, when_exhausted)
+
+
+def in_form(state: LoopState, step: Step, form: AnswerFormat | None) -> tuple[LoopState, Step]:
+    """The same step, or another one if it is an answer that is not in the asked form."""
+    if form is None or not isinstance(step, Answer):
+        return state, step
+    try:
+        return state, replace(step, structured=form.read(step.text))
+    except InvalidAnswer as error:
+        wrong = str(error)
+    attempts = state.misfits + 1
+    if attempts >= form.attempts:
+        counted = "1 attempt" if attempts == 1 else f"{attempts} attempts"
+        return state, Fail(
+            AgentError(
+                f"the model gave no answer in the asked form within {counted}: {wrong}; "
+                "describe the fields more clearly, allow more attempts or use a stronger model."
+            )
+        )
+    reason = f"This answer is not in the asked form: {wrong}. Answer again with one JSON object that fits the schema."
+    return replace(state, misfits=attempts), AskAgain(reason)
 
 
 def calls_to_run(state: LoopState, reply: AIMessage, budget: Budget, seconds: float) -> int:

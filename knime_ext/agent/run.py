@@ -11,6 +11,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolCall, ToolMessage
 from langchain_core.tools import BaseTool
 
+from knime_ext.agent.answer_format import AnswerFormat
 from knime_ext.agent.budget import Allowance, Budget, Limit, Outside, StopReason, WhenExhausted
 from knime_ext.agent.cancellation import Cancel, Cancelled, unless_cancelled
 from knime_ext.agent.data import DataRepository
@@ -26,12 +27,14 @@ from knime_ext.agent.events import (
 from knime_ext.agent.langchain_tools import RowTool, tool_definitions
 from knime_ext.agent.loop import (
     Answer,
+    AskAgain,
     AskToClose,
     Fail,
     LoopState,
     RunTools,
     calls_to_run,
     error_message,
+    in_form,
     next_step,
     reasoning_of,
     text_of,
@@ -67,6 +70,7 @@ class Setup:
     data: DataRepository | None
     allowance: Allowance
     pace: Pace
+    answer_format: AnswerFormat | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +88,7 @@ class AgentRun:
         trace: Everything that happened.
         error: Why there is no answer, if there is none.
         history_length: How many of `messages` were there before.
+        structured: The answer as an object, if the agent has an answer format.
     """
 
     messages: tuple[BaseMessage, ...]
@@ -94,6 +99,7 @@ class AgentRun:
     trace: Trace
     error: AgentError | None = None
     history_length: int = 0
+    structured: dict[str, Any] | None = None
 
     @property
     def new_messages(self) -> tuple[BaseMessage, ...]:
@@ -126,7 +132,7 @@ class Run:
         """Runs to the end; a failure or a stop by `cancel` is in the result."""
         try:
             answer = await unless_cancelled(self._drive(), cancel)
-            return self._result(answer.text, answer.stop_reason, None)
+            return self._result(answer.text, answer.stop_reason, None, answer.structured)
         except Cancelled:
             self._close_calls("not finished: the run was cancelled.")
             return self._result("", "cancelled", AgentError("the run was cancelled."))
@@ -140,7 +146,8 @@ class Run:
             reply = await self._ask_in_time()
             outside = self._outside(reply)
             setup = self._setup
-            self._state, step = next_step(self._state, reply, setup.budget, setup.when_exhausted, outside)
+            state, step = next_step(self._state, reply, setup.budget, setup.when_exhausted, outside)
+            self._state, step = in_form(state, step, setup.answer_format)
             match step:
                 case Answer():
                     self._close_calls("not called: no tools are offered any more.")
@@ -148,6 +155,9 @@ class Run:
                 case RunTools(calls, rejected):
                     await self._run_tools(calls)
                     self._add_all(rejected)
+                case AskAgain(reason):
+                    self._close_calls("not called: no tools are offered any more.")
+                    self._recorder.add(HumanMessage(content=reason))
                 case AskToClose(refusals):
                     self._add_all(refusals)
                     if setup.when_exhausted == "answer" and setup.final_prompt:
@@ -167,8 +177,9 @@ class Run:
 
     def _instructions(self) -> str:
         """The system message, with what a model with tools has to know."""
-        tools = self._setup.tools
+        tools, form = self._setup.tools, self._setup.answer_format
         parts = [self._setup.system_message, *instructions_of(tools), RESULTS_ARE_DATA if tools else ""]
+        parts += [form.instructions] if form else []
         return "\n\n".join(part for part in parts if part)
 
     def _take_call(self) -> str | None:
@@ -318,7 +329,13 @@ class Run:
         for identifier, name in self._recorder.open_calls():
             self._add(error_message(identifier, name, reason))
 
-    def _result(self, answer: str, stop_reason: StopReason, error: AgentError | None) -> AgentRun:
+    def _result(
+        self,
+        answer: str,
+        stop_reason: StopReason,
+        error: AgentError | None,
+        structured: dict[str, Any] | None = None,
+    ) -> AgentRun:
         own = [message for message in self._recorder.messages if not isinstance(message, SystemMessage)]
         text = str(error) if error else None
         trace = self._recorder.trace(turns=self._state.turns, stop_reason=stop_reason, error=text)
@@ -331,4 +348,5 @@ class Run:
             trace=trace,
             error=error,
             history_length=len(self._history),
+            structured=structured,
         )

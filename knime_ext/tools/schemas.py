@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from knime.types.tool import ToolPort, WorkflowTool
 
-__all__ = ["check_arguments", "parse_json_texts", "simple_types_only", "workflow_arguments_schema"]
+__all__ = ["check_arguments", "parse_json_texts", "schema_problems", "simple_types_only", "workflow_arguments_schema"]
 
 CONFIGURATION = "configuration"
 DATA_INPUTS = "data_inputs"
@@ -28,9 +28,9 @@ def _shown(value: Any) -> str:
     return text if len(text) <= _MAX_VALUE_LENGTH else text[:_MAX_VALUE_LENGTH] + "…"
 
 
-def _place(error: ValidationError) -> str:
+def _place(error: ValidationError, whole: str) -> str:
     path = ".".join(str(step) for step in error.absolute_path)
-    return repr(path) if path else "the arguments"
+    return repr(path) if path else whole
 
 
 def _deepest(error: ValidationError) -> ValidationError:
@@ -40,9 +40,9 @@ def _deepest(error: ValidationError) -> ValidationError:
     return cast("Callable[[Any], ValidationError]", best_match)([error])
 
 
-def _problem(error: ValidationError) -> str:
+def _problem(error: ValidationError, whole: str) -> str:
     """One violation in words that tell a model what to send instead."""
-    place, wanted = _place(error), cast("Any", error.validator_value)
+    place, wanted = _place(error, whole), cast("Any", error.validator_value)
     match error.validator:
         case "required":
             missing = [name for name in wanted if name not in cast("Any", error.instance)]
@@ -73,6 +73,22 @@ def check_arguments(schema: Mapping[str, Any], arguments: Mapping[str, Any], too
     Raises:
         InvalidArguments: The arguments do not fit; the message lists what to change, for the model.
     """
+    if problems := schema_problems(schema, arguments, "the arguments"):
+        raise InvalidArguments(
+            f"the arguments of {tool!r} do not fit: {'; '.join(problems)}. Correct them and call again."
+        )
+
+
+def schema_problems(schema: Mapping[str, Any], value: Mapping[str, Any], whole: str) -> list[str]:
+    """What does not fit a schema, in words that tell a model what to change: a few problems, and how many more.
+
+    A schema that is itself broken has no problem with anything; references are never fetched.
+
+    Args:
+        schema: JSON Schema; draft 2020-12 unless it says otherwise.
+        value: The JSON object that the model sent.
+        whole: What the object is called.
+    """
     from jsonschema import SchemaError
     from jsonschema.validators import Draft202012Validator, validator_for
     from referencing import Registry
@@ -82,14 +98,12 @@ def check_arguments(schema: Mapping[str, Any], arguments: Mapping[str, Any], too
     try:
         kind.check_schema(dict(schema))
         validator = kind(dict(schema), registry=Registry())
-        errors = list(validator.iter_errors(dict(arguments)))
+        errors = list(validator.iter_errors(dict(value)))
     except (SchemaError, Unresolvable, RecursionError):
-        return
-    if not errors:
-        return
-    problems = "; ".join(dict.fromkeys(_problem(_deepest(error)) for error in errors[:_MAX_PROBLEMS]))
-    more = f"; and {len(errors) - _MAX_PROBLEMS} more" if len(errors) > _MAX_PROBLEMS else ""
-    raise InvalidArguments(f"the arguments of {tool!r} do not fit: {problems}{more}. Correct them and call again.")
+        return []
+    problems = list(dict.fromkeys(_problem(_deepest(error), whole) for error in errors[:_MAX_PROBLEMS]))
+    more = [f"and {len(errors) - _MAX_PROBLEMS} more"] if len(errors) > _MAX_PROBLEMS else []
+    return problems + more
 
 
 def _with_columns(port: ToolPort) -> str:
