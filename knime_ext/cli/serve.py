@@ -49,6 +49,15 @@ def serve(
     read_only: Annotated[
         bool, typer.Option("--read-only", help="Serve only tools that their servers mark as read-only.")
     ] = False,
+    search_above: Annotated[
+        int | None,
+        typer.Option(
+            "--search-above",
+            metavar="TOKENS",
+            help="If the definitions have more tokens together, offer a search in their place.",
+            min=0,
+        ),
+    ] = None,
     column: Annotated[
         str | None, typer.Option("--column", help="Name of the tables' column; the first column of tools by default.")
     ] = None,
@@ -85,6 +94,7 @@ def serve(
             include=None if include is None else tuple(include),
             exclude=tuple(exclude or ()),
             read_only=read_only,
+            search_above=search_above,
             column=column,
             data=tuple(data or ()),
             rows=rows,

@@ -51,6 +51,7 @@ class ServeOptions:
     include: tuple[str, ...] | None = None
     exclude: tuple[str, ...] = ()
     read_only: bool = False
+    search_above: int | None = None
     column: str | None = None
     data: tuple[str, ...] = ()
     rows: int = 20
@@ -126,8 +127,10 @@ def _toolset(options: ServeOptions) -> Generator[Toolset]:
     tools = [tool for path in options.files for tool in _tools_in(path, options, registry, filestore)]
     tables = ServedTables(dict(map(_named_table, options.data)), first_rows=options.rows)
     with table_toolset(tools, tables, credentials=secrets, registry=registry, filestore=filestore) as toolset:
-        served = toolset.filtered(_selected(options))
-        yield served.prefixed(options.prefix) if options.prefix else served
+        served: Toolset = toolset.filtered(_selected(options))
+        if options.prefix:
+            served = served.prefixed(options.prefix)
+        yield served if options.search_above is None else served.searched(options.search_above)
 
 
 def _tools_in(path: Path, options: ServeOptions, registry: NodeRegistry, filestore: FileStore) -> list[Tool]:
@@ -198,6 +201,7 @@ def _words(options: ServeOptions) -> list[str]:
     words += [word for glob in options.include or () for word in ("--include", glob)]
     words += [word for glob in options.exclude for word in ("--exclude", glob)]
     words += ["--read-only"] if options.read_only else []
+    words += [] if options.search_above is None else ["--search-above", str(options.search_above)]
     words += [word for given in options.credentials for word in ("--credential", given)]
     words += ["--column", options.column] if options.column else []
     for given in options.data:

@@ -12,6 +12,7 @@ from knime_ext.tools.result import ToolResult
 from knime_ext.tools.schemas import check_arguments, parse_json_texts, simple_types_only, workflow_arguments_schema
 from knime_ext.tools.selection import NamePatterns, ToolSelection
 from knime_ext.tools.token_estimate import estimated_tokens
+from knime_ext.tools.tool_search import ToolSearch
 from knime_ext.tools.toolset import Toolset, find_definition, unknown_tool
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "ResultShelf",
     "ToolDefinition",
     "ToolResult",
+    "ToolSearch",
     "ToolSelection",
     "Toolset",
     "check_arguments",

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from knime_ext.tools.long_results import ResultShelf, ShelvedToolset
     from knime_ext.tools.prefixed import PrefixedToolset
     from knime_ext.tools.renamed import RenamedToolset
+    from knime_ext.tools.searched import SearchedToolset
     from knime_ext.tools.validated import ValidatedToolset
 
 __all__ = ["Toolset", "find_definition", "unknown_tool"]
@@ -90,6 +91,12 @@ class Toolset(ABC):
         from knime_ext.tools.long_results import MAX_RESULT_CHARS, ShelvedToolset
 
         return ShelvedToolset(self, shelf, MAX_RESULT_CHARS if limit is None else limit)
+
+    def searched(self, above: int) -> SearchedToolset:
+        """If the definitions have more than `above` estimated tokens, a search stands in for them."""
+        from knime_ext.tools.searched import SearchedToolset
+
+        return SearchedToolset(self, above)
 
     def budgeted(self, max_calls: int) -> BudgetToolset:
         """At most `max_calls` calls in all."""

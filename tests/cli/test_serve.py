@@ -206,20 +206,22 @@ def test_many_calls_at_once_get_their_own_answers(url: str) -> None:
 
 
 def test_a_served_table_can_be_listed_and_served_again(url: str, kitchen: Kitchen, tmp_path: Path) -> None:
-    """serve, then our client, then a table of its tools, then serve over stdio, then the SDK's client."""
+    """serve, then a table of its tools, then serve over stdio with a search in their place, then our client."""
     again = tmp_path / "again.arrow"
     with MCPToolCaller(providers={}) as caller:
         [listing] = caller.list_tools([URLServer(url)])
     write_tools(tools_from_listing(listing), again)
     env = {**kitchen.env, "KNIME_MCP_ALLOW": "127.0.0.1"}
-    inner = StdioServer(
-        "again", COMMAND[0], (*COMMAND[1:], "serve", str(again), "--prefix", "x", "--include", "*o*"), env=env
-    )
-    with MCPClient(inner) as client:
-        names = {tool.name for tool in client.list_tools()}
-        assert {"x_Add_two_numbers", "x_mirror", "x_customer_revenue", "x_count_to"} <= names
-        assert "x_greet" not in names
-        assert _data(client, "x_Add_two_numbers", {"a": 1, "b": 1}) == {"result": 2}
+    words = ("serve", str(again), "--prefix", "x", "--exclude", "greet", "--search-above", "300")
+    with MCPClient(StdioServer("again", COMMAND[0], (*COMMAND[1:], *words), env=env)) as client:
+        assert [tool.name for tool in client.list_tools()] == ["search_tools", "call_tool"]
+        found = _data(client, "search_tools", {"query": "add numbers", "limit": 1})["tools"]
+        assert [tool["name"] for tool in found] == ["x_Add_two_numbers"]
+        assert found[0]["parameters"]["required"] == ["a", "b"]
+        call = {"name": "x_Add_two_numbers", "arguments": {"a": 1, "b": 1}}
+        assert _data(client, "call_tool", call) == {"result": 2}
+        assert not client.call_tool("call_tool", {**call, "arguments": {"a": 1}}).success
+        assert "greet" not in client.call_tool("search_tools", {"query": "greet somebody"}).text
         answer = _data(client, "x_customer_revenue", {"data_inputs": {"orders": "orders"}})
         assert answer["tables"][0]["rows"][0]["customer"] == "Northwind Traders"
 
