@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from io import StringIO
 from statistics import median
 from typing import Any
 
+from knime_ext.agent.page.bounded import Room, bounded
 from knime_ext.agent.page.markdown import without_marks
 from knime_ext.agent.page.outcomes import Outcome, outcome
 from knime_ext.agent.page.run_page import run_body
@@ -25,6 +26,9 @@ MAX_DETAILS = 40_000_000
 
 MAX_MEDIA = 300_000
 """Characters of base64 of one image or sound; larger ones are named, not shown."""
+
+MAX_TEXTS = 400_000
+"""Characters of the texts of one conversation, after which the others are cut short."""
 
 MAX_CELL = 400
 
@@ -134,7 +138,7 @@ def _is_listed(row: BatchPageRow, totals: _Totals, listed: int) -> bool:
 
 
 def _details(row: BatchPageRow) -> str:
-    html = run_body(_lean(_trace(row)), row.label, level=2)
+    html = run_body(bounded(_trace(row), Room(item=MAX_MEDIA, media=4 * MAX_MEDIA, text=MAX_TEXTS)), row.label, level=2)
     # Foreign text is escaped, so neither is ever there; a mistake must not end the element that holds this.
     return html.replace("</script", "&lt;/script").replace("<!--", "&lt;!--")
 
@@ -154,18 +158,6 @@ def _trace(row: BatchPageRow) -> Trace:
         error=row.error,
         seconds=row.seconds,
     )
-
-
-def _lean(trace: Trace) -> Trace:
-    """The trace without large media."""
-    return replace(trace, messages=tuple(replace(m, blocks=tuple(map(_lean_block, m.blocks))) for m in trace.messages))
-
-
-def _lean_block(block: Mapping[str, Any]) -> Mapping[str, Any]:
-    data = block.get("data")
-    if isinstance(data, str) and len(data) > MAX_MEDIA:
-        return {**block, "data": "", "omitted_bytes": len(data) * 3 // 4}
-    return block
 
 
 def _row(row: BatchPageRow, number: int, *, has_details: bool) -> str:

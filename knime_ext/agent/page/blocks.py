@@ -109,7 +109,7 @@ def _resource(given: Any, block: Mapping[str, Any]) -> str:
     if isinstance(resource.get("text"), str):
         return address + result_text(resource["text"])
     mime = str(resource.get("mimeType") or "")
-    return address + _media(mime.partition("/")[0] or "data", mime, resource.get("blob"))
+    return address + _media(mime.partition("/")[0] or "data", mime, resource.get("blob"), resource.get("omitted_bytes"))
 
 
 def handed_over(tables: Sequence[TraceTable]) -> str:

@@ -85,7 +85,7 @@ def _view(call: _Shown, *, unfold: bool) -> str:
     kind = f"dot-{call.kind}" if call.kind in _LABELS else ""
     label = _LABELS.get(call.kind, "Tool")
     failed = '<span class="tag bad">failed</span>' if call.is_error else ""
-    origin = f'<p class="origin">Result from: <bdi>{shown(call.origin, 300)}</bdi></p>' if call.origin else ""
+    origin = f'<p class="origin">Result from: <bdi>{_from(call.origin)}</bdi></p>' if call.origin else ""
     state = f'class="call{" failed" if call.is_error else ""}"{" open" if unfold or call.is_error else ""}'
     arguments = part("Arguments", arguments_view(call.arguments))
     return (
@@ -95,6 +95,10 @@ def _view(call: _Shown, *, unfold: bool) -> str:
         f'<span class="time">{duration(call.seconds) if call.seconds else ""}</span></summary>'
         f'<div class="inside">{arguments}{_inner_calls(call.inner)}{call.body}{origin}</div></details>'
     )
+
+
+def _from(origin: str) -> str:
+    return "the agent itself, not the tool" if origin == "agent" else shown(origin, 300)
 
 
 def _inner(answer: TraceMessage) -> list[Mapping[str, Any]]:

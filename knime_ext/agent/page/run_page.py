@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from knime_ext.agent.page.bounded import bounded
 from knime_ext.agent.page.conversation import conversation, final_answer
 from knime_ext.agent.page.markdown import prose
 from knime_ext.agent.page.outcomes import outcome
@@ -32,7 +33,7 @@ def render_trace(trace: Trace, title: str = "Agent run") -> str:
         trace: What happened.
         title: Heading of the page, such as the node's name.
     """
-    body = f"{run_body(trace, title)}<footer>Times are wall-clock times of this run.</footer>\n"
+    body = f"{run_body(bounded(trace), title)}<footer>Times are wall-clock times of this run.</footer>\n"
     return html_page(title, body, styles=("page.css",), scripts=("page.js",), kind="run")
 
 
