@@ -16,6 +16,7 @@ from knime_ext.agent.data import DataRepository
 from knime_ext.agent.events import AgentEvent, Hear, RunFinished
 from knime_ext.agent.pace import Pace
 from knime_ext.agent.run import AgentRun, Run, Setup
+from knime_ext.agent.tool_offer import ToolCatalogue
 from knime_ext.errors import ConfigurationError
 
 __all__ = ["FINAL_PROMPT", "Agent", "AgentRun"]
@@ -42,6 +43,7 @@ class Agent:
         allowance: Allowance | None = None,
         pace: Pace | None = None,
         answer_format: AnswerFormat | None = None,
+        tool_tokens: int | None = None,
     ) -> None:
         """Puts model and tools together.
 
@@ -59,6 +61,9 @@ class Agent:
             pace: Has calls wait for those of other runs; all go out at once if not given.
             answer_format: The form that answers must have; an answer without it goes back to the model with the
                 reason, a few times. `AgentRun.structured` is then the answer's object.
+            tool_tokens: If the definitions of the tools have more estimated tokens together, the model sees a tool to
+                search with in their place, and then, for the rest of the run, the tools that it has found. None
+                always shows all.
 
         Raises:
             ConfigurationError: Two tools have the same name.
@@ -79,6 +84,7 @@ class Agent:
             allowance=allowance or Allowance(),
             pace=pace or Pace(),
             answer_format=answer_format,
+            catalogue=ToolCatalogue(by_name, tool_tokens),
         )
 
     def run(

@@ -47,6 +47,7 @@ from knime_ext.agent.pace import Pace
 from knime_ext.agent.recorder import Recorder
 from knime_ext.agent.run_tools import instructions_of, tools_for_run
 from knime_ext.agent.tool_calls import TimeLimit, run_call
+from knime_ext.agent.tool_offer import ToolCatalogue, ToolOffer
 from knime_ext.agent.trace import Trace
 from knime_ext.agent.wellformed import wellformed_reply
 from knime_ext.errors import AgentError, LimitReached
@@ -71,6 +72,7 @@ class Setup:
     allowance: Allowance
     pace: Pace
     answer_format: AnswerFormat | None
+    catalogue: ToolCatalogue
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +122,9 @@ class Run:
         hear: Hear | None = None,
     ) -> None:
         # Tools that keep something, such as the variables of code, keep it for one run.
-        setup = self._setup = replace(setup, tools=tools_for_run(setup.tools, self._take_call))
+        tools = tools_for_run(setup.tools, self._take_call)
+        self._offer = ToolOffer(setup.catalogue, tools, history)
+        setup = self._setup = replace(setup, tools=self._offer.tools)
         self._history = tuple(history)
         self._question = question
         self._recorder = Recorder(model_name(setup.model), text_of(question), setup.tools)
@@ -283,7 +287,7 @@ class Run:
         if not setup.tools or (self._state.limit and setup.when_exhausted == "answer"):
             return setup.model
         try:
-            return setup.model.bind_tools(tool_definitions(list(setup.tools.values())))
+            return setup.model.bind_tools(tool_definitions(self._offer.bound))
         except NotImplementedError:
             name = model_name(setup.model)
             raise AgentError(f"the chat model {name!r} cannot call tools; choose one that can.") from None
@@ -296,6 +300,8 @@ class Run:
 
     async def _run_tools(self, calls: Sequence[ToolCall]) -> None:
         """Runs the calls side by side and records their results in the order of the calls, also when stopped."""
+        # A model may know a tool from elsewhere; from now on it sees how it is called.
+        self._offer.bind(call["name"] for call in calls)
         done: dict[int, tuple[ToolMessage, float, float]] = {}
         budget = self._setup.budget
 
