@@ -21,6 +21,7 @@ from knime_ext.mcp.idleness import Idleness
 from knime_ext.mcp.lines import Door, open_line
 from knime_ext.mcp.loss import Loss, loss_of
 from knime_ext.mcp.questions import Handlers
+from knime_ext.mcp.scrubbing import keep_secrets_of, without_secrets
 from knime_ext.mcp.servers import Server, Timeouts
 from knime_ext.mcp.tap import Tap
 
@@ -44,9 +45,10 @@ class Contact:
     """
 
     def __init__(self, server: Server, policy: EgressPolicy, origin: Origin, handlers: Handlers) -> None:
+        keep_secrets_of(server)
         self.handshakes = 0
         self._server = server
-        self._handlers = handlers
+        self._callbacks = handlers.callbacks(lambda value: without_secrets(value, server))
         self._line = open_line(server, policy, origin)
         self._lock = asyncio.Lock()
         self._idleness = Idleness(self._rest)
@@ -207,7 +209,7 @@ class Contact:
             exchange = attempt.exchange = Exchange(seconds=attempt.seconds)
             tap = Tap(door.transport(exchange), patience=_patience(attempt.seconds))
             try:
-                conversation = await Conversation.open(tap, exchange, self._mode, self._handlers)
+                conversation = await Conversation.open(tap, exchange, self._mode, self._callbacks)
             except Exception:
                 if not door.is_wrong(exchange):
                     raise

@@ -7,8 +7,8 @@ opens a conversation, waits, and closes it; callers send their requests through 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from typing import Self, TypeVar
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Self, TypeVar
 
 import anyio
 from mcp.client import Client
@@ -18,7 +18,6 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from knime_ext import __version__
 from knime_ext.mcp.exchange import Exchange, noting
 from knime_ext.mcp.listening import Listening
-from knime_ext.mcp.questions import NOBODY, Handlers
 from knime_ext.mcp.tap import Tap
 
 __all__ = ["Conversation"]
@@ -39,12 +38,12 @@ class Conversation:
         exchange: Notes on the handshake, and on a stream that lasts as long as the conversation.
     """
 
-    def __init__(self, tap: Tap, exchange: Exchange, mode: str, handlers: Handlers) -> None:
+    def __init__(self, tap: Tap, exchange: Exchange, mode: str, callbacks: Mapping[str, Any]) -> None:
         self.tap = tap
         self.exchange = exchange
         self._mode = mode
-        self._handlers = handlers
-        tap.listens = handlers != NOBODY
+        self._callbacks = callbacks
+        tap.listens = bool(callbacks)
         self._scope = anyio.CancelScope()
         self._leave = asyncio.Event()
         self._ready: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
@@ -54,19 +53,19 @@ class Conversation:
         self._owner = asyncio.create_task(self._own(), name="knime-mcp-conversation")
 
     @classmethod
-    async def open(cls, tap: Tap, exchange: Exchange, mode: str, handlers: Handlers = NOBODY) -> Self:
+    async def open(cls, tap: Tap, exchange: Exchange, mode: str, callbacks: Mapping[str, Any]) -> Self:
         """Connects and shakes hands.
 
         Args:
             tap: The transport.
             exchange: Where to take notes.
             mode: "auto" finds out the protocol's era, "legacy" knows that it is the one before 2026.
-            handlers: Who answers the server's questions.
+            callbacks: What answers the server's questions, as arguments of the SDK's client.
 
         Raises:
             Exception: Whatever the transport or the SDK raise; nothing is left behind.
         """
-        self = cls(tap, exchange, mode, handlers)
+        self = cls(tap, exchange, mode, callbacks)
         try:
             await asyncio.shield(self._ready)
         except BaseException:
@@ -131,7 +130,7 @@ class Conversation:
     async def _own(self) -> None:
         try:
             with self._scope, noting(self.exchange):
-                options = self._handlers.callbacks()
+                options = self._callbacks
                 async with Client(self.tap, mode=self._mode, cache=None, client_info=CLIENT_INFO, **options) as client:
                     self.tap.version = client.protocol_version
                     self._ready.set_result(client)

@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal, TypeAlias
 from urllib.parse import urlsplit
 
@@ -54,11 +55,13 @@ class Question:
         message: What it says; foreign text.
         schema: JSON Schema object of the answer, None if the question is asked on a web page.
         url: The web page, http or https, None for a form.
+        server: Address of the server that asks.
     """
 
     message: str
     schema: Mapping[str, Any] | None = None
     url: str | None = None
+    server: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,25 +115,32 @@ class Handlers:
     sample: Sample | None = None
     roots: tuple[str, ...] | None = None
 
-    def callbacks(self) -> dict[str, Any]:
-        """The arguments of the SDK's client; what it is not given it does not offer to servers."""
+    def callbacks(self, clean: Callable[[Any], Any]) -> dict[str, Any]:
+        """The arguments of the SDK's client; what it is not given it does not offer to servers.
+
+        Args:
+            clean: Takes secrets out of what a server asks.
+        """
         given = {
-            "elicitation_callback": self._elicited if self.elicit is not None else None,
-            "sampling_callback": self._sampled if self.sample is not None else None,
+            "elicitation_callback": partial(self._elicited, clean) if self.elicit is not None else None,
+            "sampling_callback": partial(self._sampled, clean) if self.sample is not None else None,
             "list_roots_callback": self._rooted if self.roots is not None else None,
         }
         return {name: callback for name, callback in given.items() if callback is not None}
 
-    async def _elicited(self, context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult | ErrorData:
+    async def _elicited(
+        self, clean: Callable[[Any], Any], context: ClientRequestContext, params: ElicitRequestParams
+    ) -> ElicitResult | ErrorData:
         assert self.elicit is not None
         schema, url = None, None
         if isinstance(params, ElicitRequestFormParams):
             schema = params.model_dump(by_alias=True, mode="json", exclude_none=True)["requestedSchema"]
+            schema = clean(schema)
         else:
             url = params.url
-            if urlsplit(url).scheme not in ("http", "https"):
+            if urlsplit(url).scheme not in ("http", "https") or clean(url) != url:
                 return ElicitResult(action="decline")
-        answer = self.elicit(Question(message=quotable(params.message), schema=schema, url=url))
+        answer = self.elicit(Question(message=quotable(clean(params.message)), schema=schema, url=url))
         answer = await answer if inspect.isawaitable(answer) else answer
         if answer.action != "accept" or schema is None:
             return ElicitResult(action=answer.action)
@@ -142,10 +152,10 @@ class Handlers:
         return ElicitResult(action="accept", content=content)
 
     async def _sampled(
-        self, context: ClientRequestContext, params: CreateMessageRequestParams
+        self, clean: Callable[[Any], Any], context: ClientRequestContext, params: CreateMessageRequestParams
     ) -> CreateMessageResult | ErrorData:
         assert self.sample is not None
-        result = self.sample(params.model_dump(by_alias=True, mode="json", exclude_none=True))
+        result = self.sample(clean(params.model_dump(by_alias=True, mode="json", exclude_none=True)))
         result = await result if inspect.isawaitable(result) else result
         try:
             return CreateMessageResult.model_validate(result)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import anyio
@@ -11,6 +11,7 @@ from mcp import MCPError as WireError
 from mcp.client import Client
 from mcp_types import METHOD_NOT_FOUND
 
+from knime_ext.mcp.attendance import Attendance
 from knime_ext.mcp.border import Attempt
 from knime_ext.mcp.cached_list import CachedList, ttl_seconds
 from knime_ext.mcp.calls import call_tool
@@ -19,11 +20,11 @@ from knime_ext.mcp.deadlines import Deadline
 from knime_ext.mcp.egress import EgressPolicy, Origin
 from knime_ext.mcp.exchange import Exchange
 from knime_ext.mcp.foreign_text import quotable
-from knime_ext.mcp.listing import ServerInfo
+from knime_ext.mcp.listing import ServerInfo, ToolProblem
 from knime_ext.mcp.pages import ToolPages
 from knime_ext.mcp.progress import Progress, current_listener
 from knime_ext.mcp.questions import NOBODY, Handlers
-from knime_ext.mcp.scrubbing import scrubbed
+from knime_ext.mcp.scrubbing import scrubbed, scrubbed_page, without_secrets
 from knime_ext.mcp.servers import Server, Timeouts
 from knime_ext.tools import ToolDefinition, ToolResult
 
@@ -46,7 +47,8 @@ class Session:
     ) -> None:
         self.server = server
         policy = EgressPolicy.from_environment() if policy is None else policy
-        self._contact = Contact(server, policy, origin, handlers)
+        self._attendance = Attendance(server.uri, handlers)
+        self._contact = Contact(server, policy, origin, self._attendance.handlers)
         self._list_lock = asyncio.Lock()
         self._cached: CachedList | None = None
 
@@ -79,7 +81,10 @@ class Session:
         """What the server says about itself."""
         conversation = self._contact.conversation
         info = None if conversation is None else conversation.client.server_info
-        return None if info is None else ServerInfo(name=info.name, version=info.version, title=info.title)
+        if info is None:
+            return None
+        name, version, title = without_secrets([info.name, info.version, info.title], self.server)
+        return ServerInfo(name=name or "", version=version or "", title=title)
 
     @property
     def list_version(self) -> int:
@@ -126,14 +131,15 @@ class Session:
         async def progressed(progress: float, total: float | None, message: str | None) -> None:
             deadline.extend()
             if listener is not None:
-                listener(Progress(done=progress, total=total, message=quotable(message or "")))
+                text = quotable(without_secrets(message or "", self.server))
+                listener(Progress(done=progress, total=total, message=text))
 
         attempt = self._attempt(f"answer the call of tool {name!r}", seconds, "call", has_effects=not repeatable)
 
         async def send(client: Client, exchange: Exchange) -> ToolResult:
             return await call_tool(client, name, arguments, exchange, progressed)
 
-        with self._contact.in_use(limits):
+        with self._contact.in_use(limits), self._attendance.timed(deadline):
             self._watch_list()
             result = await self._contact.ask(send, attempt, limits=limits, repeatable=repeatable, deadline=deadline)
         return scrubbed(result, self.server)
@@ -191,7 +197,8 @@ class Session:
             page, kept = await self._contact.ask(
                 _page_after(cursor), attempt, limits=limits, repeatable=True, deadline=deadline
             )
-            cursor = pages.add(page, attempt.exchange.problems, kept)
+            clean, nameless = scrubbed_page(page, self.server)
+            cursor = pages.add(clean, [*self._clean(attempt.exchange.problems), *nameless], kept)
             ttl = min(ttl, ttl_seconds(page))
             if cursor is None:
                 return ttl
@@ -209,6 +216,10 @@ class Session:
     async def close(self) -> None:
         """Ends the conversation and closes every connection; a child process is gone afterwards."""
         await self._contact.close()
+
+    def _clean(self, problems: Sequence[ToolProblem]) -> list[ToolProblem]:
+        texts = without_secrets([[problem.name, problem.reason] for problem in problems], self.server)
+        return [ToolProblem(name=name, reason=reason) for name, reason in texts]
 
     def _attempt(self, what: str, seconds: float | None, setting: str, *, has_effects: bool = False) -> Attempt:
         return Attempt(server=self.server, what=what, seconds=seconds, setting=setting, has_effects=has_effects)
