@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from io import StringIO
 from statistics import median
-from typing import Any
 
+from knime_ext.agent.page.batch_row import BatchPageRow
 from knime_ext.agent.page.bounded import Room, bounded
 from knime_ext.agent.page.markdown import without_marks
-from knime_ext.agent.page.outcomes import Outcome, outcome
+from knime_ext.agent.page.outcomes import Outcome
 from knime_ext.agent.page.run_page import run_body
 from knime_ext.agent.page.shell import html_page
 from knime_ext.agent.page.texts import counted, duration, shown
-from knime_ext.agent.trace import Trace, TraceMessage
 
 __all__ = ["MAX_LISTED", "BatchPageRow", "render_batch"]
 
@@ -43,40 +41,6 @@ _COLUMNS = (
     ("Seconds", "number"),
     ("Error", "text"),
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BatchPageRow:
-    """One row of a batch.
-
-    Attributes:
-        label: Name of the row, such as its row identifier.
-        prompt: What was asked.
-        answer: What the agent answered; empty if it did not.
-        stop_reason: Why the run ended, as in a trace.
-        turns: Turns used.
-        tool_calls: Calls that the model asked for.
-        tokens: Input and output tokens together.
-        seconds: How long the run took.
-        error: Why the row failed, if it did.
-        trace: The run, or what `Trace.to_dict` made of it; None if traces are not saved.
-    """
-
-    label: str
-    prompt: str
-    answer: str = ""
-    stop_reason: str = "answered"
-    turns: int = 0
-    tool_calls: int = 0
-    tokens: int = 0
-    seconds: float = 0.0
-    error: str | None = None
-    trace: Trace | Mapping[str, Any] | None = None
-
-    @property
-    def outcome(self) -> Outcome:
-        """How the run ended."""
-        return outcome(self.stop_reason, error=self.error, answered=bool(self.answer.strip()))
 
 
 @dataclass(slots=True)
@@ -112,19 +76,22 @@ def render_batch(rows: Iterable[BatchPageRow], title: str = "Agent batch", *, li
         listed: Rows that are listed from the beginning. Later rows are counted, and listed only if they failed (at
             most as many again); the page says so.
     """
-    totals, table = _Totals(), StringIO()
+    totals = _Totals()
+    table: list[str] = []
+    size = 0
     for row in rows:
         totals.add(row)
         if not _is_listed(row, totals, listed):
             continue
         totals.listed += 1
-        details = _details(row) if table.tell() < MAX_DETAILS else ""
+        details = _details(row) if size < MAX_DETAILS else ""
         totals.without_details += not details
-        table.write(_row(row, totals.rows, has_details=bool(details)))
+        size += len(details)
+        table.append(_row(row, totals.rows, has_details=bool(details)))
         if details:
             # No script: text that the page's script turns into a conversation when it is asked for.
-            table.write(f'<script type="text/html" id="run-{totals.rows}">{details}</script>')
-    body = f"{_head(totals, title)}{_table(totals, table.getvalue())}{_DIALOG}"
+            table.append(f'<script type="text/html" id="run-{totals.rows}">{details}</script>')
+    body = (_head(totals, title), _table_head(totals), *table, _TABLE_END, _DIALOG)
     return html_page(title, body, styles=("page.css", "batch.css"), scripts=("page.js", "batch.js"), kind="batch")
 
 
@@ -138,26 +105,9 @@ def _is_listed(row: BatchPageRow, totals: _Totals, listed: int) -> bool:
 
 
 def _details(row: BatchPageRow) -> str:
-    html = run_body(bounded(_trace(row), Room(item=MAX_MEDIA, media=4 * MAX_MEDIA, text=MAX_TEXTS)), row.label, level=2)
+    html = run_body(bounded(row.run(), Room(item=MAX_MEDIA, media=4 * MAX_MEDIA, text=MAX_TEXTS)), row.label, level=2)
     # Foreign text is escaped, so neither is ever there; a mistake must not end the element that holds this.
     return html.replace("</script", "&lt;/script").replace("<!--", "&lt;!--")
-
-
-def _trace(row: BatchPageRow) -> Trace:
-    if isinstance(row.trace, Trace):
-        return row.trace
-    if row.trace is not None:
-        return Trace.from_dict(row.trace)
-    answer = [TraceMessage(role="assistant", content=row.answer, turn=1)] if row.answer else []
-    return Trace(
-        model="",
-        question=row.prompt,
-        messages=[TraceMessage(role="user", content=row.prompt), *answer],
-        turns=row.turns,
-        stop_reason=row.stop_reason,
-        error=row.error,
-        seconds=row.seconds,
-    )
 
 
 def _row(row: BatchPageRow, number: int, *, has_details: bool) -> str:
@@ -206,14 +156,14 @@ def _facts(totals: _Totals) -> list[tuple[str, str]]:
     ]
 
 
-def _table(totals: _Totals, rows: str) -> str:
+def _table_head(totals: _Totals) -> str:
     heads = "".join(f'<th scope="col" aria-sort="none" data-sort="{kind}">{name}</th>' for name, kind in _COLUMNS)
     failed = "" if totals.of_tone("bad") or totals.of_tone("warn") else " no-errors"
     return (
         '<main>\n<noscript><p class="notice warn">With scripts, this table can be sorted and filtered, and every row '
         f"shows its conversation.</p></noscript>\n{_notices(totals)}{_toolbar(totals)}"
         f'<div class="runs" role="region" aria-label="Rows" tabindex="0"><table class="batch-table{failed}">'
-        f"<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}</tbody></table></div>\n</main>\n"
+        f"<thead><tr>{heads}</tr></thead>\n<tbody>\n"
     )
 
 
@@ -247,6 +197,7 @@ def _toolbar(totals: _Totals) -> str:
     )
 
 
+_TABLE_END = "</tbody></table></div>\n</main>\n"
 _DIALOG = (
     '<dialog class="run-dialog" aria-label="Conversation of a row"><div class="dialog-bar">'
     '<button type="button" class="previous">‹ Previous</button><button type="button" class="next">Next ›</button>'

@@ -33,7 +33,7 @@ def render_trace(trace: Trace, title: str = "Agent run") -> str:
         trace: What happened.
         title: Heading of the page, such as the node's name.
     """
-    body = f"{run_body(bounded(trace), title)}<footer>Times are wall-clock times of this run.</footer>\n"
+    body = (run_body(bounded(trace), title), "<footer>Times are wall-clock times of this run.</footer>\n")
     return html_page(title, body, styles=("page.css",), scripts=("page.js",), kind="run")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -32,22 +33,24 @@ def _policy(style: str, script: str) -> str:
     )
 
 
-def html_page(title: str, body: str, *, styles: tuple[str, ...], scripts: tuple[str, ...], kind: str) -> str:
+def html_page(title: str, body: Sequence[str], *, styles: tuple[str, ...], scripts: tuple[str, ...], kind: str) -> str:
     """The whole page.
 
     Args:
         title: Title of the page.
-        body: What stands in it; foreign text has to be escaped already.
+        body: What stands in it, in pieces; foreign text has to be escaped already.
         styles: Names of the style sheets, which lie beside this module.
         scripts: Names of the scripts; the page works without them.
         kind: Class of the body.
     """
     style, script = _files(*styles), _files(*scripts)
-    return (
+    head = (
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{_policy(style, script)}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="referrer" content="no-referrer">\n<meta name="color-scheme" content="light dark">\n'
         f"<title>{shown(title, 300)}</title>\n<style>{style}</style>\n</head>\n"
-        f'<body class="{kind}">\n{body}<script>{script}</script>\n</body>\n</html>\n'
+        f'<body class="{kind}">\n'
     )
+    # Joined once: a page of many runs is tens of megabytes.
+    return "".join((head, *body, f"<script>{script}</script>\n</body>\n</html>\n"))
