@@ -13,7 +13,14 @@ if TYPE_CHECKING:
 
     from knime.types.tool import ToolPort, WorkflowTool
 
-__all__ = ["check_arguments", "parse_json_texts", "schema_problems", "simple_types_only", "workflow_arguments_schema"]
+__all__ = [
+    "argument_check",
+    "check_arguments",
+    "parse_json_texts",
+    "schema_problems",
+    "simple_types_only",
+    "workflow_arguments_schema",
+]
 
 CONFIGURATION = "configuration"
 DATA_INPUTS = "data_inputs"
@@ -73,10 +80,20 @@ def check_arguments(schema: Mapping[str, Any], arguments: Mapping[str, Any], too
     Raises:
         InvalidArguments: The arguments do not fit; the message lists what to change, for the model.
     """
-    if problems := schema_problems(schema, arguments, "the arguments"):
-        raise InvalidArguments(
-            f"the arguments of {tool!r} do not fit: {'; '.join(problems)}. Correct them and call again."
-        )
+    argument_check(schema, tool)(arguments)
+
+
+def argument_check(schema: Mapping[str, Any], tool: str) -> Callable[[Mapping[str, Any]], None]:
+    """The same as a function, for many calls of one tool: most of the time goes into looking at the schema."""
+    validator = _validator(dict(schema))
+
+    def check(arguments: Mapping[str, Any]) -> None:
+        if problems := _problems(validator, arguments, "the arguments"):
+            raise InvalidArguments(
+                f"the arguments of {tool!r} do not fit: {'; '.join(problems)}. Correct them and call again."
+            )
+
+    return check
 
 
 def schema_problems(schema: Mapping[str, Any], value: Mapping[str, Any], whole: str) -> list[str]:
@@ -89,17 +106,30 @@ def schema_problems(schema: Mapping[str, Any], value: Mapping[str, Any], whole: 
         value: The JSON object that the model sent.
         whole: What the object is called.
     """
+    return _problems(_validator(dict(schema)), value, whole)
+
+
+def _validator(schema: dict[str, Any]) -> Any:
+    """What checks values; None if the schema is broken."""
     from jsonschema import SchemaError
     from jsonschema.validators import Draft202012Validator, validator_for
     from referencing import Registry
     from referencing.exceptions import Unresolvable
 
-    kind = validator_for(dict(schema), default=Draft202012Validator)
+    kind = validator_for(schema, default=Draft202012Validator)
     try:
-        kind.check_schema(dict(schema))
-        validator = kind(dict(schema), registry=Registry())
-        errors = list(validator.iter_errors(dict(value)))
+        kind.check_schema(schema)
     except (SchemaError, Unresolvable, RecursionError):
+        return None
+    return kind(schema, registry=Registry())
+
+
+def _problems(validator: Any, value: Mapping[str, Any], whole: str) -> list[str]:
+    from referencing.exceptions import Unresolvable
+
+    try:
+        errors: list[ValidationError] = [] if validator is None else list(validator.iter_errors(dict(value)))
+    except (Unresolvable, RecursionError):
         return []
     problems = list(dict.fromkeys(_problem(_deepest(error), whole) for error in errors[:_MAX_PROBLEMS]))
     more = [f"and {len(errors) - _MAX_PROBLEMS} more"] if len(errors) > _MAX_PROBLEMS else []
