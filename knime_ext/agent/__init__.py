@@ -14,7 +14,20 @@ if TYPE_CHECKING:
     from knime_ext.agent.budget import Allowance, Budget
     from knime_ext.agent.chat_models import ChatModelConfig, create_chat_model
     from knime_ext.agent.code.code_tool import CodeTool, code_tool
+    from knime_ext.agent.code.compose import EnvironmentConfig, MCPServerConfig, generate_compose_file
+    from knime_ext.agent.code.environments import (
+        CodeActEnvironment,
+        CodeAction,
+        Observation,
+        ToolCallAction,
+        ToolCallingEnvironment,
+    )
+    from knime_ext.agent.code.functions import ToolFunction
+    from knime_ext.agent.code.imports import filter_imports
     from knime_ext.agent.code.limits import CodeLimits
+    from knime_ext.agent.code.prompts import generate_tool_system_prompt
+    from knime_ext.agent.code.registry import MCPToolRegistry
+    from knime_ext.agent.code.runner import ToolCallRecord
     from knime_ext.agent.conversation import ToolNames, cells_from_messages, messages_from_cells
     from knime_ext.agent.data import DataItem, DataRepository, DataTable
     from knime_ext.agent.events import (
@@ -45,18 +58,28 @@ _HOMES = {
     "BatchPageRow": "page.batch_page",
     "Budget": "budget",
     "ChatModelConfig": "chat_models",
+    "CodeActEnvironment": "code.environments",
+    "CodeAction": "code.environments",
     "CodeLimits": "code.limits",
     "CodeTool": "code.code_tool",
     "DataItem": "data",
     "DataRepository": "data",
     "DataTable": "data",
+    "EnvironmentConfig": "code.compose",
+    "MCPServerConfig": "code.compose",
+    "MCPToolRegistry": "code.registry",
+    "Observation": "code.environments",
     "OfflineChatModel": "offline",
     "ReasoningDelta": "events",
     "RunFinished": "events",
     "TextDelta": "events",
+    "ToolCallAction": "code.environments",
     "ToolCallFinished": "events",
+    "ToolCallRecord": "code.runner",
     "ToolCallStarted": "events",
+    "ToolCallingEnvironment": "code.environments",
     "ToolContext": "langchain_tools",
+    "ToolFunction": "code.functions",
     "ToolNames": "conversation",
     "Trace": "trace",
     "TurnStarted": "events",
@@ -65,6 +88,9 @@ _HOMES = {
     "cells_from_messages": "conversation",
     "code_tool": "code.code_tool",
     "create_chat_model": "chat_models",
+    "filter_imports": "code.imports",
+    "generate_compose_file": "code.compose",
+    "generate_tool_system_prompt": "code.prompts",
     "messages_from_cells": "conversation",
     "render_batch": "page.batch_page",
     "render_trace": "page.run_page",
@@ -82,18 +108,28 @@ __all__ = [
     "BatchPageRow",
     "Budget",
     "ChatModelConfig",
+    "CodeActEnvironment",
+    "CodeAction",
     "CodeLimits",
     "CodeTool",
     "DataItem",
     "DataRepository",
     "DataTable",
+    "EnvironmentConfig",
+    "MCPServerConfig",
+    "MCPToolRegistry",
+    "Observation",
     "OfflineChatModel",
     "ReasoningDelta",
     "RunFinished",
     "TextDelta",
+    "ToolCallAction",
     "ToolCallFinished",
+    "ToolCallRecord",
     "ToolCallStarted",
+    "ToolCallingEnvironment",
     "ToolContext",
+    "ToolFunction",
     "ToolNames",
     "Trace",
     "TurnStarted",
@@ -102,6 +138,9 @@ __all__ = [
     "cells_from_messages",
     "code_tool",
     "create_chat_model",
+    "filter_imports",
+    "generate_compose_file",
+    "generate_tool_system_prompt",
     "messages_from_cells",
     "render_batch",
     "render_trace",

@@ -79,7 +79,7 @@ class ToolFunction:
     def __repr__(self) -> str:
         return f"<tool {self.signature.text}>"
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Calls the tool and waits for it, in any thread but the bridge's own.
 
         Raises:
@@ -89,7 +89,7 @@ class ToolFunction:
         with shared_bridge() as bridge:
             return bridge.run(self.acall(*args, **kwargs))
 
-    async def acall(self, *args: Any, **kwargs: Any) -> Any:
+    async def acall(self, /, *args: Any, **kwargs: Any) -> Any:
         """The same for async code."""
         return (await self.called(self.signature.arguments(args, kwargs))).value
 
