@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Protocol
 
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID, TextColumn
@@ -24,10 +24,19 @@ from knime_ext.runtime.events import (
     PortSize,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+__all__ = ["Watch", "sizes", "watched"]
 
-__all__ = ["sizes", "watched"]
+
+class Watch(Protocol):
+    """Shows events as they come; may be called from any thread."""
+
+    def __call__(self, event: Event) -> None:
+        """Shows an event."""
+        ...
+
+    def aside(self) -> AbstractContextManager[None]:
+        """In the block, the screen belongs to somebody else."""
+        ...
 
 
 def sizes(tables: Sequence[PortSize]) -> str:
@@ -54,10 +63,16 @@ def _line(event: Event) -> str | None:
             return None
 
 
-def _print_line(event: Event) -> None:
-    line = _line(event)
-    if line is not None:
-        print(line, file=sys.stderr, flush=True)
+class _PlainLines:
+    """A line per event."""
+
+    def __call__(self, event: Event) -> None:
+        line = _line(event)
+        if line is not None:
+            print(line, file=sys.stderr, flush=True)
+
+    def aside(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
 
 class _Mark(ProgressColumn):
@@ -89,6 +104,14 @@ class _Bars:
     def __call__(self, event: Event) -> None:
         with self._lock:
             self._show(event)
+
+    @contextmanager
+    def aside(self) -> Generator[None]:
+        self._progress.stop()
+        try:
+            yield
+        finally:
+            self._progress.start()
 
     def _show(self, event: Event) -> None:
         match event:
@@ -125,10 +148,10 @@ class _Bars:
 
 
 @contextmanager
-def watched() -> Generator[Callable[[Event], None]]:
-    """Gives a function that shows events as they come; may be called from any thread."""
+def watched() -> Generator[Watch]:
+    """Gives what shows events as they come."""
     if not is_terminal(stderr=True):
-        yield _print_line
+        yield _PlainLines()
         return
     columns = (
         _Mark(),

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from knime.types.tool import MCPTool
     from knime_ext.mcp import Listing, MCPToolCaller
 
-__all__ = ["app"]
+__all__ = ["app", "tools_of_server"]
 
 app = typer.Typer(help="Look at the tools of an MCP server and call them.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -73,16 +73,18 @@ def call_tool(
 ) -> None:
     """Call a tool of a server and print its result."""
     with ends_well(ctx.obj):
+        from knime_ext.cli.questions import handlers_at_terminal
         from knime_ext.cli.tool_printing import print_result
         from knime_ext.errors import ToolFailed
-        from knime_ext.mcp import MCPToolCaller
+        from knime_ext.mcp import MCPToolCaller, asking
         from knime_ext.tools import check_arguments
 
         with MCPToolCaller(timeout=timeout) as caller:
-            tool = _tool(_tools(caller, server, timeout), name)
+            tool = _tool(tools_of_server(caller, server, timeout), name)
             parameters = _arguments(arguments or [], from_json, tool)
             check_arguments(tool.parameter_schema, parameters, name)
-            result = caller.call(tool, parameters)
+            with asking(handlers_at_terminal()):
+                result = caller.call(tool, parameters)
         if result.is_error and not raw:
             raise ToolFailed(f"tool {name!r} failed: {result.text}")
         print_result(result, raw=raw)
@@ -104,7 +106,7 @@ def export_tools(
         from knime_ext.mcp import MCPToolCaller
 
         with MCPToolCaller() as caller:
-            tools = _tools(caller, server, timeout)
+            tools = tools_of_server(caller, server, timeout)
         write_tools(tools, file)
         print(f"{counted(len(tools), 'tool')} written to {file}")
 
@@ -129,7 +131,18 @@ def diff_tools(
             raise typer.Exit(1)
 
 
-def _tools(caller: MCPToolCaller, server: str, timeout: float | None) -> list[MCPTool]:
+def tools_of_server(caller: MCPToolCaller, server: str, timeout: float | None = None) -> list[MCPTool]:
+    """The tools of a server; what is wrong with single ones goes to the error output.
+
+    Args:
+        caller: Whose sessions are used.
+        server: Its address, or the name of a provider.
+        timeout: Seconds to wait for it; None for its own limits.
+
+    Raises:
+        ConfigurationError: There is no such provider, or the address cannot be used.
+        MCPConnectionError: The server cannot be reached.
+    """
     from knime_ext.mcp import tools_from_listing
 
     listing, provider = _listing(caller, server, timeout)

@@ -14,7 +14,7 @@ from rich.table import Table as RichTable
 
 from knime_ext.cli.conversation import print_conversation
 from knime_ext.cli.conversation_cells import messages_in, tool_kinds
-from knime_ext.cli.progress import watched
+from knime_ext.cli.progress import Watch, watched
 from knime_ext.cli.terminal import console, counted
 from knime_ext.runtime import NodeRegistry, load_workflow, run_workflow
 from knime_ext.runtime.knime_workflow import is_knime_workflow, opened_knime_workflow
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from knime_ext.runtime.knext.contexts import Credential
     from knime_ext.runtime.knext.table import Table
     from knime_ext.runtime.knime_workflow import OpenedWorkflow
+    from knime_ext.runtime.person import Person
 
 __all__ = ["run_and_print"]
 
@@ -57,12 +58,26 @@ def run_and_print(
             workflow, base_dir = opened.workflow, opened.base_dir
         with watched() as show:
             result = run_workflow(
-                workflow, out=out, base_dir=base_dir, settings=settings, events=show, credentials=credentials or {}
+                workflow,
+                out=out,
+                base_dir=base_dir,
+                settings=settings,
+                events=show,
+                credentials=credentials or {},
+                person=_person(show),
             )
         if opened is not None:
             _keep_written_files(opened, out)
     _print_result(workflow, result)
     _print_files(result, out)
+
+
+def _person(show: Watch) -> Person | None:
+    if not sys.stdin.isatty():
+        return None
+    from knime_ext.cli.questions import person_at_terminal  # MCP is heavy, and not every workflow needs it
+
+    return person_at_terminal(show.aside)
 
 
 def _keep_written_files(opened: OpenedWorkflow, out: Path | None) -> None:

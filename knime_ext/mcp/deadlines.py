@@ -31,6 +31,7 @@ class Deadline:
         self._at = min(self._end, now + self._idle)
         self.total = total
         self.was_extended = False
+        self._pauses, self._paused_at = 0, now
         self._scope: anyio.CancelScope | None = None
 
     @property
@@ -42,15 +43,34 @@ class Deadline:
         """The server has given a sign of life."""
         self.was_extended = True
         self._at = min(self._end, anyio.current_time() + self._idle)
+        self._apply()
+
+    @contextmanager
+    def paused(self) -> Generator[None]:
+        """In the block, time stands still; several blocks may be open at once."""
+        if not self._pauses:
+            self._paused_at = anyio.current_time()
+        self._pauses += 1
+        self._apply()
+        try:
+            yield
+        finally:
+            self._pauses -= 1
+            if not self._pauses:
+                spent = anyio.current_time() - self._paused_at
+                self._end, self._at = self._end + spent, self._at + spent
+            self._apply()
+
+    def _apply(self) -> None:
         if self._scope is not None:
-            self._scope.deadline = self._at
+            self._scope.deadline = _NEVER if self._pauses else self._at
 
     @contextmanager
     def running(self) -> Generator[None]:
         """Raises TimeoutError if the block is not left in time."""
         with anyio.move_on_after(None) as scope:
-            scope.deadline = self._at
             self._scope = scope
+            self._apply()
             try:
                 yield
             finally:
