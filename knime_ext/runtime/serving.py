@@ -30,10 +30,10 @@ from knime_ext.tools import (
     ToolDefinition,
     ToolResult,
     Toolset,
-    check_arguments,
     unknown_tool,
     workflow_arguments_schema,
 )
+from knime_ext.tools.schemas import argument_check
 
 if TYPE_CHECKING:
     from knime_ext.mcp import Server
@@ -200,6 +200,7 @@ class TableToolset(Toolset):
         displayed = [tool.name for tool in tools]
         self._entries: dict[str, _Entry] = {}
         self._definitions: dict[str, ToolDefinition] = {}
+        self._checks: dict[str, Callable[[Mapping[str, Any]], None]] = {}
         for name, tool in zip(NameMap(displayed).safe, tools, strict=True):
             entry = _entry(tool, services, tables, places)
             definition = entry.definition(name)
@@ -224,7 +225,9 @@ class TableToolset(Toolset):
         """
         if name not in self._entries:
             raise unknown_tool(name, list(self._entries))
-        check_arguments(self._definitions[name].parameters, arguments, name)
+        if name not in self._checks:
+            self._checks[name] = argument_check(self._definitions[name].parameters, name)
+        self._checks[name](arguments)
         return await self._entries[name].call(arguments)
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import httpx2
@@ -16,23 +15,11 @@ from knime_ext.mcp import MCPToolset, SessionPool, StreamableHTTPServer
 from knime_ext.mcp.serving import HTTPDoor, ToolsetServer, serve_http
 from knime_ext.testing import RecordingToolset
 from knime_ext.tools import ToolDefinition, ToolResult, Toolset
+from tests.mcp_serving.serving import served
 
 TOKEN = "correct-horse-battery"
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 ACCEPT = {"Accept": "application/json, text/event-stream"}
-
-
-@asynccontextmanager
-async def served(toolset: Toolset, door: HTTPDoor) -> AsyncGenerator[str]:
-    """The URL of a running server, stopped at the end."""
-    stop, urls = asyncio.Event(), asyncio.Queue[str]()
-    server = ToolsetServer(toolset, await toolset.list_definitions(), name="shop")
-    serving = asyncio.create_task(serve_http(server, door, stop, urls.put_nowait))
-    try:
-        yield await asyncio.wait_for(urls.get(), 10)
-    finally:
-        stop.set()
-        await asyncio.wait_for(serving, 10)
 
 
 async def names(url: str, headers: Mapping[str, str]) -> list[str]:
