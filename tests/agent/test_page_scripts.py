@@ -128,7 +128,7 @@ def test_rows_of_a_batch_are_sorted_filtered_searched_and_opened(tab: Tab, tmp_p
     assert tab.run("document.querySelector('dialog h2').textContent") == "Question 6?"
     tab.press("Escape")
     wait_for(tab, "document.querySelector('dialog').open", False)
-    assert tab.run("document.activeElement.textContent") == "Row6"
+    wait_for(tab, "document.activeElement.textContent", "Row6")
     assert tab.complaints == []
 
 
