@@ -6,6 +6,7 @@ from knime_ext.nodes.convert_tools import ConvertTools
 from knime_ext.nodes.mcp_tool_provider import MCPToolProvider
 from knime_ext.nodes.offline_chat_model import OfflineChatModel
 from knime_ext.nodes.tool_builder import ToolBuilder
+from knime_ext.nodes.tool_caller import ToolCaller
 from knime_ext.nodes.tool_explorer import ToolExplorer
 from knime_ext.nodes.value_types import provide_value_types
 
@@ -16,6 +17,7 @@ __all__ = [
     "MCPToolProvider",
     "OfflineChatModel",
     "ToolBuilder",
+    "ToolCaller",
     "ToolExplorer",
 ]
 

@@ -18,7 +18,6 @@ def plain_type(kind: Any) -> Any:
         "bool": knext.bool_(),
         "int64": knext.int64(),
         "double": knext.double(),
-        "large_binary": knext.blob(),
     }
     return types[str(kind)]
 

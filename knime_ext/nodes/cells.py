@@ -13,13 +13,14 @@ import knime.extension as knext
 import pyarrow as pa
 
 from knime.types.message import MessageValue, MessageValueFactory
-from knime_ext.nodes.columns import message_type, tool_type
+from knime_ext.nodes.columns import binary_type, message_type, tool_type
 from knime_ext.tools import decode_tools, encode_tools
 
 if TYPE_CHECKING:
     from knime.types.tool import Tool
 
 __all__ = [
+    "binary_cells",
     "conversation_table",
     "converted_tools",
     "empty_table",
@@ -53,6 +54,11 @@ def tool_table(tools: Sequence[Tool | None]) -> knext.Table:
 def tool_cells(tools: Sequence[Tool | None]) -> Any:
     """A column of tools; None is a missing cell."""
     return _logical(tool_type(), encode_tools(tools))
+
+
+def binary_cells(values: Sequence[bytes | None]) -> Any:
+    """A column of bytes; None is a missing cell."""
+    return _logical(binary_type(), pa.array(values, pa.large_binary()))
 
 
 def tools_in(table: knext.Table, column: str) -> list[Tool]:

@@ -13,6 +13,7 @@ from typing import Any
 import knime.extension as knext
 
 __all__ = [
+    "binary_type",
     "chosen_column",
     "holds_booleans",
     "holds_messages",
@@ -53,6 +54,12 @@ def holds_text(column: knext.Column) -> bool:
 def holds_booleans(column: knext.Column) -> bool:
     """True for a column of booleans."""
     return column.ktype == knext.bool_()
+
+
+def binary_type() -> Any:
+    """Column type of bytes: KNIME's byte vectors, the only one for which Python needs no further library."""
+    logical: Any = knext.LogicalType
+    return logical('{"value_factory_class":"org.knime.core.data.v2.value.DenseByteVectorValueFactory"}', knext.blob())
 
 
 def tool_type() -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 import pyarrow as pa
@@ -28,6 +29,7 @@ class Servers:
         odd: A server with a malformed tool between good ones.
         empty: A server without tools.
         dead: Nobody listens there.
+        media: A server whose tool gives pictures.
         model: A chat model with OpenAI's API that calls the first tool once and then answers.
     """
 
@@ -36,6 +38,7 @@ class Servers:
     empty: str
     dead: str
     model: str
+    media: str
 
 
 Scenario = Callable[[World, Servers], JSON]
@@ -134,6 +137,12 @@ def dialogs_with_inputs(world: World, servers: Servers) -> JSON:
         "agent without history": world.dialog("AgentPrompter", [MODEL, mixed, None, []], ALONE, {}),
         "convert": world.dialog("ConvertTools", [mixed], ALONE, {"all_columns": False, "tool_column": "Old"}),
         "builder": world.dialog("ToolBuilder", [mixed], ALONE, {"hidden_column": "Note"}),
+        "caller": world.dialog(
+            "ToolCaller",
+            [mixed, orders()],
+            ALONE,
+            {"arguments": [{"argument": "n", "column": "quantity", "constant": ""}]},
+        ),
         "explorer": world.dialog("ToolExplorer", [mixed], ALONE, {"columns": ["NAME"]}),
         "connector": world.dialog("ChatModelConnector", [], credentials, {"model": "m", "credential": "my key"}),
     }
@@ -301,6 +310,95 @@ def builder_says_what_is_wrong(world: World, servers: Servers) -> JSON:
     ]
 
 
+# Tool Caller
+
+
+def call(world: World, tool_table: Any, data: Any, **settings: Any) -> JSON:
+    """Executes the Tool Caller, one row after another."""
+    around = Surroundings(run_tool=Workflows())
+    limits = {"concurrency": 1, "per_minute": 0.0, "seconds_per_call": 0.0}
+    done = world.execute("ToolCaller", [tool_table, data], around, {"limits": limits, **settings})
+    # How often it is told, and how fast the rows went, is a matter of time.
+    if "progress" in done:
+        fraction, message = done["progress"][-1]
+        done["progress"] = [[fraction, message.split(" rows")[0]]]
+    return done
+
+
+@scenario
+def caller_calls_a_server(world: World, servers: Servers) -> JSON:
+    listed = world.table("MCPToolProvider", {"server_url": servers.orders})
+    data = table(
+        {
+            "amount": pa.array([10.0, None, 3.0]),
+            "to": pa.array(["EUR", "EUR", "USD"]),
+            "amount_eur": pa.array([1, 2, 3]),
+        },
+        ["a", "b", "c"],
+    )
+    arguments = [
+        {"argument": "from_currency", "column": "<none>", "constant": "USD"},
+        {"argument": "to_currency", "column": "to", "constant": ""},
+    ]
+    settings = {"tool_name": "convert_currency", "arguments": arguments}
+    errors = {"error_handling": "FAIL", "error_column_name": "Error"}
+    return [
+        call(world, listed, data, **settings),
+        call(world, listed, data, results="FIXED", **settings),
+        call(world, listed, data, errors=errors, **settings),
+    ]
+
+
+@scenario
+def caller_runs_workflows(world: World, servers: Servers) -> JSON:
+    names = {"who": pa.array(["Ada", None]), "tool": pa.array(["Say hello, Zoë!", "gone"])}
+    greet = table({"Tool": tools(GREET, RANK)})
+    return [
+        call(world, greet, table(names), tool_choice="COLUMN", tool_name_column="tool", results="FIXED"),
+        call(world, greet, table(names), tool_name="Say hello, Zoë!"),
+    ]
+
+
+@scenario
+def caller_hands_cells_of_all_kinds_to_workflows(world: World, servers: Servers) -> JSON:
+    cells = {
+        "who": pa.array([date(2026, 11, 22)]),
+        "whole": pa.array([7], pa.int32()),
+        "real": pa.array([2.5]),
+        "yes": pa.array([True]),
+        "list": pa.array([["a", "b"]]),
+        "text": pa.array(["[1, 2]"]),
+    }
+    workflows = Workflows()
+    anything = WorkflowTool("greet", "", {name: {"default": None} for name in cells}, 0, [], [], "v1:a")
+    around = Surroundings(run_tool=workflows)
+    world.execute("ToolCaller", [table({"Tool": tools(anything)}), table(cells)], around, {})
+    return workflows.calls
+
+
+@scenario
+def caller_makes_binary_columns(world: World, servers: Servers) -> JSON:
+    listed = world.table("MCPToolProvider", {"server_url": servers.media})
+    return [call(world, listed, table({"n": pa.array([2, 1])}), results=form) for form in ("TYPED", "FIXED")]
+
+
+@scenario
+def caller_says_what_is_wrong(world: World, servers: Servers) -> JSON:
+    data, rank = table({"n": pa.array([1])}), table({"Tool": tools(RANK, GREET)})
+    unnamed = [{"argument": "", "column": "<none>", "constant": ""}]
+    return [
+        world.configure("ToolCaller", [rank, data], ALONE, {}),
+        world.configure("ToolCaller", [rank, data], ALONE, {"results": "FIXED"}),
+        world.configure("ToolCaller", [rank, data], ALONE, {"arguments": unnamed}),
+        world.configure("ToolCaller", [rank, data], ALONE, {"tool_choice": "COLUMN"}),
+        world.configure("ToolCaller", [data, data], ALONE, {}),
+        call(world, rank, data),
+        call(world, rank, data, tool_name="customer_revenue"),
+        call(world, rank, data, tool_name="Say hello, Zoë!"),
+        call(world, damaged_tools(), data),
+    ]
+
+
 # Agent Prompter
 
 
@@ -449,6 +547,7 @@ def _no_inputs(node: str) -> list[Any]:
         "AgentPrompter": [None, None, None, []],
         "ConvertTools": [None],
         "ToolBuilder": [None],
+        "ToolCaller": [None, None],
         "ToolExplorer": [None],
     }
     return inputs.get(node, [])

@@ -1,5 +1,6 @@
 """Every node does the same under KNIME's own Python code and in the embedded runtime."""
 
+import base64
 import json
 import re
 import socket
@@ -35,6 +36,12 @@ def call_then_answer(body: Body) -> Response:
     return completion(calls=[(name, {"configuration": {"who": "Ada"}})])(body)
 
 
+async def pictures(params: dict[str, Any]) -> dict[str, Any]:
+    """As many pictures as asked for."""
+    picture = {"type": "image", "mimeType": "image/png", "data": base64.b64encode(b"\x89PNG").decode()}
+    return {"content": [picture] * params["arguments"]["n"]}
+
+
 @pytest.fixture(scope="module")
 def model() -> Iterator[Service]:
     """A chat model behind OpenAI's API."""
@@ -48,11 +55,13 @@ def servers(model: Service) -> Iterator[str]:
     program = HERE.parent.parent / "examples" / "orders-agent" / "server.py"
     broken: list[Any] = [{"name": "no schema"}, ECHO, {"description": "no name", "inputSchema": {"type": "object"}}]
     odd, empty = LegacyServer(tools=broken), LegacyServer(tools=[])
+    media = LegacyServer(tools=[{"name": "pictures", "inputSchema": {"type": "object"}}], on_call=pictures)
     command = [sys.executable, str(program), "--port", "0"]
     with (
         subprocess.Popen(command, stdout=subprocess.PIPE, text=True, encoding="utf-8") as process,
         serving(odd),
         serving(empty),
+        serving(media),
     ):
         try:
             assert process.stdout is not None
@@ -60,7 +69,7 @@ def servers(model: Service) -> Iterator[str]:
             with socket.create_server(("127.0.0.1", 0)) as free:
                 dead = f"http://127.0.0.1:{free.getsockname()[1]}/mcp"
             addresses = {"orders": orders, "odd": odd.url, "empty": empty.url, "dead": dead, "model": model.url}
-            yield json.dumps(addresses)
+            yield json.dumps({**addresses, "media": media.url})
         finally:
             process.terminate()
 

@@ -22,6 +22,7 @@ EXTENSION = {
     "ConvertTools",
     "OfflineChatModel",
     "ToolBuilder",
+    "ToolCaller",
     "ToolExplorer",
 }
 

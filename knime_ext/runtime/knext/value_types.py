@@ -33,6 +33,7 @@ __all__ = [
 
 TOOL_FACTORY = "org.knime.core.node.agentic.tool.ToolValueFactory"
 WORKFLOW_TOOL_FACTORY = "org.knime.core.node.agentic.tool.WorkflowToolValueFactory"
+BYTE_VECTOR_FACTORY = "org.knime.core.data.v2.value.DenseByteVectorValueFactory"
 MESSAGE_FACTORY = "org.knime.ai.core.data.message.MessageValueFactory"
 
 
@@ -258,6 +259,13 @@ def _register_tools() -> None:
     )
 
 
+class _ByteVectorFactory(PythonValueFactory):
+    """Bytes are stored as they are. KNIME's class for them is one of bytes too."""
+
+    def __init__(self) -> None:
+        super().__init__(bytes)
+
+
 def register_default_value_types() -> None:
     """Registers the value types that come with this project: tools, messages, dates and times.
 
@@ -274,6 +282,13 @@ def register_default_value_types() -> None:
         _message_storage(),
         MESSAGE_FACTORY,
         data_type="Message",
+    )
+    register_value_factory(
+        "knime.types.builtin.DenseByteVectorValue",
+        _ByteVectorFactory,
+        PrimitiveType(PrimitiveTypeId.BLOB),
+        BYTE_VECTOR_FACTORY,
+        data_type="Byte vector",
     )
 
 
