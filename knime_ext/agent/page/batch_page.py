@@ -202,5 +202,5 @@ _DIALOG = (
     '<dialog class="run-dialog" aria-label="Conversation of a row"><div class="dialog-bar">'
     '<button type="button" class="previous">‹ Previous</button><button type="button" class="next">Next ›</button>'
     '<span class="place" role="status"></span><button type="button" class="close">Close</button></div>'
-    '<div class="dialog-body"></div></dialog>\n'
+    '<div class="dialog-body" tabindex="0" autofocus></div></dialog>\n'
 )
