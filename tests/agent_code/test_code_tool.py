@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from contextvars import ContextVar
 from typing import Any
 
 import psutil
@@ -12,7 +13,8 @@ from langchain_core.tools import BaseTool, StructuredTool, tool
 from langchain_openai import ChatOpenAI
 from pydantic import SecretStr
 
-from knime_ext.agent import Agent, Allowance, Budget
+from knime.types.tool import MCPTool
+from knime_ext.agent import Agent, Allowance, Budget, to_langchain_tools
 from knime_ext.agent.code.limits import CodeLimits
 from knime_ext.testing import ScriptedChatModel, call
 from knime_ext.tools import ToolResult
@@ -240,3 +242,49 @@ def test_many_more_sandboxes_than_workers_run_side_by_side() -> None:
         return await asyncio.gather(*(one.ainvoke({"code": "kept"}) for one in many))
 
     assert asyncio.run(all_at_once()) == ["Result: 2.5"] * 40
+
+
+def test_tools_see_the_context_of_the_run_that_the_code_belongs_to() -> None:
+    row: ContextVar[int] = ContextVar("row")
+
+    @tool
+    async def which(seen: int = 0) -> int:
+        """Which row is being worked on."""
+        return row.get()
+
+    @tool
+    def which_too() -> int:
+        """The same, blocking."""
+        return row.get()
+
+    async def one(number: int) -> str:
+        row.set(number)
+        text = "import asyncio\n[which(), which_too(), *await asyncio.gather(which(seen=1), which_too())]"
+        return await runner(which, which_too).for_run().ainvoke({"code": text})
+
+    async def rows() -> list[str]:
+        return await asyncio.gather(*(one(number) for number in range(3)))
+
+    assert asyncio.run(rows()) == [f"Result: [{n}, {n}, {n}, {n}]" for n in range(3)]
+
+
+def test_reading_on_in_long_results_is_no_function_and_long_results_come_whole() -> None:
+    row = MCPTool(
+        name="long",
+        description="",
+        parameter_schema={"type": "object", "properties": {}},
+        server_uri="https://x.test/m",
+    )
+
+    class Host:
+        def _execute_mcp_tool(self, tool: MCPTool, parameters: dict[str, Any]) -> str:
+            return "y" * 300_000
+
+        def _execute_tool(self, tool: Any, parameters: Any, inputs: Any, execution_hints: Any) -> Any:
+            raise NotImplementedError
+
+    tools = to_langchain_tools([row], Host(), max_result_chars=None)
+    assert answer(runner(*tools), "len(long())").content == "Result: 300000"
+    shortened = to_langchain_tools([row], Host())
+    assert "read_more" in [one.name for one in shortened]
+    assert "read_more" not in runner(*shortened).instructions

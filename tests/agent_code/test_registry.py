@@ -105,7 +105,7 @@ def test_sources_of_every_kind_stand_side_by_side(toolbox_url: str, tmp_path: Pa
             assert list(registry.get_all_tools()) == names == [one.name for one in registry.definitions()]
             assert registry.get_tool("add")(a=1, b=2) == 3
             assert registry.get_tool("mirror")(point={"x": 1, "y": -2}) == {"x": -1, "y": 2}
-            assert registry.get_tool("picture")() == "[image: image/png, 8 bytes]"
+            assert registry.get_tool("picture")().startswith("[image: image/png, ")
             assert registry.get_tool("half")(n=3) == 1.5
             assert registry.problems == ()
 

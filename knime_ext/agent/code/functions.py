@@ -56,7 +56,8 @@ class ToolFunction:
             name: The function's name; made of the tool's name if not given.
             seconds: Time limit of a call; None for none of its own.
         """
-        schema: Mapping[str, Any] = tool_definitions([tool])[0]["function"].get("parameters") or {}
+        [definition] = tool_definitions([tool])
+        schema: Mapping[str, Any] = definition["function"].get("parameters") or {}
         facts: Mapping[str, Any] = tool.metadata or {}
         self.tool = tool
         self.signature = ToolSignature.of(name or identifier(tool.name), tool.description, schema)
@@ -67,7 +68,7 @@ class ToolFunction:
             wire_name=str(facts.get("wire_name") or tool.name),
             display_name=str(facts.get("display_name") or tool.name),
             annotations=facts.get("annotations") or {},
-            origin=str(facts.get("server") or ""),
+            origin=str(facts.get("origin") or facts.get("server") or ""),
         )
         self._seconds = seconds
         self.kind = str(facts.get("tool_type") or "")
@@ -155,6 +156,8 @@ def tool_functions(tools: Sequence[BaseTool], *, seconds: float | None = None) -
         seconds: Time limit of a call.
     """
     functions: dict[str, ToolFunction] = {}
+    # What the agent itself offers, such as reading on in long results, makes no sense in code.
+    tools = [tool for tool in tools if (tool.metadata or {}).get("tool_type") != "agent"]
     # A tool whose name is a Python name already keeps it, whatever stands before it.
     kept = {tool.name for tool in tools if identifier(tool.name) == tool.name}
     for tool in tools:

@@ -171,7 +171,8 @@ class MCPToolRegistry:
     def _row_tools(self, rows: Sequence[Tool]) -> list[BaseTool]:
         if not rows or self._context is None:
             return []
-        return list(to_langchain_tools(rows, self._context, data=self._data))
+        # Code gets results whole, whatever their size: no model reads them.
+        return list(to_langchain_tools(rows, self._context, data=self._data, max_result_chars=None))
 
     def _toolset_tools(self, toolset: Toolset) -> list[BaseTool]:
         # What a toolset opens belongs to the bridge's event loop, which has to stay as long as the registry does.
