@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from knime_ext import __version__
-from knime_ext.cli import auth, config, demo, export, run, serve, tools, trace
+from knime_ext.cli import agent, auth, chat, config, demo, export, run, serve, tools, trace
 
 __all__ = ["app", "main"]
 
@@ -23,6 +23,8 @@ app = typer.Typer(
 )
 app.command("demo")(demo.demo)
 app.command("run")(run.run)
+app.command("agent")(agent.agent)
+app.command("chat")(chat.chat)
 app.command("export")(export.export)
 app.command("trace")(trace.trace)
 app.command("serve")(serve.serve)

@@ -16,8 +16,8 @@ from langchain_core.tools import BaseTool, tool
 from knime.types.tool import MCPTool, Tool, WorkflowTool
 from knime_ext.agent import Allowance, Budget
 from knime_ext.agent.batch.journal import Journal
+from knime_ext.agent.batch.output_fields import TRACE_TYPE, OutputFields
 from knime_ext.agent.batch.prompting import BatchPrompter
-from knime_ext.agent.batch.row_answer import TRACE_TYPE
 from knime_ext.agent.batch.row_scope import RowData, row_tools
 from knime_ext.agent.batch.row_source import RowSource
 from knime_ext.errors import ConfigurationError, OtherRun, RowFailed, RowsCancelled
@@ -99,13 +99,13 @@ def test_the_conversation_of_a_row_is_a_list_of_structs(path: Path) -> None:
 
 
 def test_traces_can_be_left_out_and_columns_be_named(path: Path) -> None:
-    answered = prompted(prompter(traces=False, answer="reply"), PRODUCTS.slice(0, 1), path)
+    answered = prompted(prompter(output=OutputFields(answer="reply", traces=False)), PRODUCTS.slice(0, 1), path)
     assert answered.column_names[2:] == [
         "reply",
         *(f"reply__{name}" for name in ("stop_reason", "turns", "tool_calls", "tokens", "seconds", "error")),
     ]
-    with pytest.raises(ConfigurationError, match="has a column 'The price' already; choose another name"):
-        prompter(answer="The price").fields(PRODUCTS.column_names)
+    with pytest.raises(ConfigurationError, match="would be two columns 'The price'; choose another name"):
+        prompter(output=OutputFields(answer="The price")).fields(PRODUCTS.column_names)
 
 
 def test_a_missing_column_is_an_error_before_anything_is_asked() -> None:

@@ -12,9 +12,10 @@ from langchain_core.tools import BaseTool
 
 from knime_ext.agent.agent import FINAL_PROMPT, Agent
 from knime_ext.agent.batch.journal import Journal, fingerprint
+from knime_ext.agent.batch.output_fields import OutputFields
 from knime_ext.agent.batch.pacing import Pacing, SharedPace
 from knime_ext.agent.batch.retries import without_own_retries
-from knime_ext.agent.batch.row_answer import TRACE_TYPE, RowAnswer
+from knime_ext.agent.batch.row_answer import RowAnswer
 from knime_ext.agent.batch.row_runner import BatchProgress, FinishedRow, run_rows
 from knime_ext.agent.batch.row_scope import RowData, row_scope
 from knime_ext.agent.batch.row_source import RowSource
@@ -31,17 +32,6 @@ __all__ = ["BatchPrompter"]
 _FORMAT = 1
 """Changes with the form of what the journal holds."""
 
-_ENDINGS = {
-    "": pa.string(),
-    "trace": TRACE_TYPE,
-    "stop_reason": pa.string(),
-    "turns": pa.int32(),
-    "tool_calls": pa.int32(),
-    "tokens": pa.int64(),
-    "seconds": pa.float64(),
-    "error": pa.string(),
-}
-
 
 class BatchPrompter:
     """Asks a model once per row of a table, with tools, many rows at a time. Holds no state of a run."""
@@ -53,8 +43,7 @@ class BatchPrompter:
         *,
         prompt: str,
         system_message: str = "",
-        answer: str = "answer",
-        traces: bool = True,
+        output: OutputFields | None = None,
         budget: Budget | None = None,
         when_exhausted: WhenExhausted = "answer",
         final_prompt: str = FINAL_PROMPT,
@@ -69,8 +58,7 @@ class BatchPrompter:
             tools: LangChain tools with different names, for all rows; such as `row_tools` gives.
             prompt: Template of the prompt, see `PromptTemplate`.
             system_message: Template of the instructions; none if empty.
-            answer: Name of the column for the answer; the other columns begin with it and two underscores.
-            traces: Whether the conversations are kept.
+            output: The columns for the answers, and the form of answers.
             budget: What each row may spend; 25 turns if not given.
             when_exhausted: As in `Agent`.
             final_prompt: As in `Agent`.
@@ -79,16 +67,13 @@ class BatchPrompter:
             data: The repository that `tools` were made with, if they take tables.
 
         Raises:
-            ConfigurationError: A template is wrong, a name is missing, or two tools have the same name.
+            ConfigurationError: A template is wrong, or two tools have the same name.
         """
         if not prompt.strip():
             raise ConfigurationError("the prompt is empty; write a text, with columns as {{ name }}.")
-        if not answer.strip():
-            raise ConfigurationError("the answer column has no name; give it one.")
         self._prompt = PromptTemplate(prompt)
         self._system = PromptTemplate(system_message, what="system message")
-        self._answer = answer
-        self._traces = traces
+        self._output = output or OutputFields()
         self._model = without_own_retries(model)
         self._tools = list(tools)
         self._budget = budget or Budget()
@@ -112,16 +97,9 @@ class BatchPrompter:
         """The columns that the output has behind those of the input.
 
         Raises:
-            ConfigurationError: The input has a column of that name already.
+            ConfigurationError: A name is missing or stands twice.
         """
-        endings = [ending for ending in _ENDINGS if ending != "trace" or self._traces]
-        fields = [pa.field(self._named(ending), _ENDINGS[ending]) for ending in endings]
-        for field in fields:
-            if field.name in there:
-                raise ConfigurationError(
-                    f"the table has a column {field.name!r} already; choose another name for the answer column."
-                )
-        return fields
+        return self._output.fields(there)
 
     def fingerprint(self, source: RowSource) -> str:
         """What tells this run over this table from every other one. Reads the columns that are used.
@@ -134,7 +112,8 @@ class BatchPrompter:
             "model": [type(self._model).__name__, model_name(self._model), getattr(self._model, "temperature", None)],
             "prompt": self._prompt.text,
             "system_message": self._system.text,
-            "traces": self._traces,
+            "traces": self._output.traces,
+            "form": self._output.form and [dict(self._output.form.schema), self._output.form.attempts],
             "budget": repr(self._budget),
             "when_exhausted": [self._when_exhausted, self._final_prompt],
             "tools": [[definition, _place(tool)] for tool, definition in self._definitions()],
@@ -211,7 +190,7 @@ class BatchPrompter:
             agent = agent or self._agent(pace, self._system.render(cells))
         except AgentError as error:
             return RowAnswer(error=str(error))
-        return RowAnswer.of_run(prompt, await agent.aattempt(prompt), trace=self._traces)
+        return RowAnswer.of_run(prompt, await agent.aattempt(prompt), trace=self._output.traces)
 
     def _agent(self, pace: Pace, system_message: str) -> Agent:
         return Agent(
@@ -223,6 +202,7 @@ class BatchPrompter:
             final_prompt=self._final_prompt,
             data=self._data,
             allowance=self._allowance,
+            answer_format=self._output.form,
             pace=pace,
         )
 
@@ -243,16 +223,8 @@ class BatchPrompter:
     def _extended(
         self, batch: pa.RecordBatch, answers: Sequence[RowAnswer], fields: Sequence[pa.Field]
     ) -> pa.RecordBatch:
-        cells = [answer.cells() for answer in answers]
-        endings = [ending for ending in _ENDINGS if ending != "trace" or self._traces]
-        arrays = [
-            pa.array([row[ending] for row in cells], field.type) for ending, field in zip(endings, fields, strict=True)
-        ]
         schema = pa.schema([*batch.schema, *fields], batch.schema.metadata)
-        return pa.RecordBatch.from_arrays([*batch.columns, *arrays], schema=schema)
-
-    def _named(self, ending: str) -> str:
-        return f"{self._answer}__{ending}" if ending else self._answer
+        return pa.RecordBatch.from_arrays([*batch.columns, *self._output.arrays(answers)], schema=schema)
 
 
 def _payload(answers: Iterator[tuple[int, bytes]], number: int) -> bytes:

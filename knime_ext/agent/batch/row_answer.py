@@ -3,31 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import pyarrow as pa
-
+from knime_ext.agent.page.batch_page import BatchPageRow
 from knime_ext.agent.run import AgentRun
 
-__all__ = ["TRACE_TYPE", "RowAnswer", "trace_messages"]
-
-TRACE_TYPE = pa.list_(
-    pa.struct(
-        [
-            pa.field("role", pa.string()),
-            pa.field("content", pa.string()),
-            pa.field(
-                "tool_calls",
-                pa.list_(pa.struct([(name, pa.string()) for name in ("id", "name", "arguments")])),
-            ),
-            pa.field("tool_call_id", pa.string()),
-            pa.field("reasoning_content", pa.string()),
-        ]
-    )
-)
-"""A conversation in one cell; arguments are JSON."""
+__all__ = ["RowAnswer"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +53,7 @@ class RowAnswer:
             tokens=run.trace.tokens.total,
             seconds=round(run.trace.seconds, 4),
             error=None if run.error is None else str(run.error),
-            structured=getattr(run, "structured", None),
+            structured=run.structured,
             trace=run.trace.to_dict() if trace else None,
         )
 
@@ -84,32 +67,44 @@ class RowAnswer:
         """From the journal."""
         return cls(**json.loads(payload))
 
-    def cells(self) -> dict[str, Any]:
-        """The cells that every output has, by the endings of their columns' names."""
-        return {
-            "": self.answer,
-            "trace": None if self.trace is None else trace_messages(self.trace["messages"]),
-            "stop_reason": self.stop_reason,
-            "turns": self.turns,
-            "tool_calls": self.tool_calls,
-            "tokens": self.tokens,
-            "seconds": self.seconds,
-            "error": self.error,
-        }
+    def page_row(self, number: int, label: str | None = None) -> BatchPageRow:
+        """The row for a page, traces included.
+
+        Args:
+            number: Position in the table, from 0.
+            label: Its name; "Row 1" and so on if not given.
+        """
+        return BatchPageRow(
+            label=label or f"Row {number + 1}",
+            prompt=self.prompt,
+            answer=self.answer or "",
+            stop_reason=self.stop_reason,
+            turns=self.turns,
+            tool_calls=self.tool_calls,
+            tokens=self.tokens,
+            seconds=self.seconds,
+            error=self.error,
+            trace=self.trace,
+        )
+
+    def messages(self) -> list[dict[str, Any]] | None:
+        """The conversation as a value of `TRACE_TYPE`; tools under the names that people gave them."""
+        return None if self.trace is None else [_message(message) for message in self.trace["messages"]]
+
+    def trace_text(self) -> str | None:
+        """The same as JSON."""
+        messages = self.messages()
+        return None if messages is None else json.dumps(messages, ensure_ascii=False)
 
 
-def trace_messages(messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The messages of `Trace.to_dict` as values of `TRACE_TYPE`; tools under the names that people gave them."""
-    return [
-        {
-            "role": message["role"],
-            "content": message["content"],
-            "tool_calls": [_call(call) for call in message["tool_calls"]] or None,
-            "tool_call_id": message["tool_call_id"],
-            "reasoning_content": message["reasoning"] or None,
-        }
-        for message in messages
-    ]
+def _message(message: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "role": message["role"],
+        "content": message["content"],
+        "tool_calls": [_call(call) for call in message["tool_calls"]] or None,
+        "tool_call_id": message["tool_call_id"],
+        "reasoning_content": message["reasoning"] or None,
+    }
 
 
 def _call(call: Mapping[str, Any]) -> dict[str, str]:

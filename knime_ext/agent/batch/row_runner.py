@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -80,6 +81,7 @@ class _Rows(Generic[T]):
     work: Callable[[int, T], Awaitable[FinishedRow]]
     journal: Journal
     stop_at_first_error: bool
+    cancel: Cancel | None
     tell: Callable[[BatchProgress], None] | None
     progress: BatchProgress
     began: float = field(default_factory=monotonic)
@@ -94,6 +96,9 @@ class _Rows(Generic[T]):
                 await asyncio.sleep(0)
                 continue
             finished = await self.work(number, row)
+            if _is_set(self.cancel):
+                # What stopped the work may have looked like a failure to it; then the row is not finished.
+                await asyncio.Event().wait()
             if finished.error is not None and self.stop_at_first_error:
                 raise RowFailed(number, finished.error)
             self.journal.record(number, finished.payload)
@@ -119,6 +124,10 @@ class _Rows(Generic[T]):
         if self.tell is not None:
             self.tell(self.progress)
         return self.progress
+
+
+def _is_set(cancel: Cancel | None) -> bool:
+    return cancel is not None and (cancel.is_set() if isinstance(cancel, threading.Event) else cancel())
 
 
 async def run_rows(
@@ -159,6 +168,7 @@ async def run_rows(
         work=work,
         journal=journal,
         stop_at_first_error=stop_at_first_error,
+        cancel=cancel,
         tell=progress,
         progress=BatchProgress(total=total),
     )

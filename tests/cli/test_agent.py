@@ -1,0 +1,81 @@
+"""`knime-mcp agent` as a user runs it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from pyarrow import csv, parquet
+
+from knime_ext.cli.agent_run import answer_form
+from knime_ext.errors import ConfigurationError
+from tests.agent.openai_server import completion, failure, openai_service
+from tests.agent_batch.tool_server import tool_server, weighing
+from tests.cli.process import knime_mcp
+
+
+@pytest.fixture
+def things(tmp_path: Path) -> Path:
+    csv.write_csv(pa.table({"The thing": ["ball", "pen", "cup"]}), tmp_path / "things.csv")
+    return tmp_path
+
+
+def test_a_preview_is_part_of_the_whole_table_and_tools_come_by_alias(things: Path) -> None:
+    words = ["agent", "things.csv", "--prompt", "{{ row['The thing'] }}", "--tool-alias", "scales", "--model"]
+    with tool_server() as server, openai_service(weighing()) as model:
+        words += ["openai:tiny", "--base-url", model.url, "--out", "out.parquet", "--api-key-env", "MY_KEY"]
+        (things / "providers.yaml").write_text(
+            f"providers:\n  tools:\n    provider_type: http\n    url: {server.url}\n", encoding="utf-8"
+        )
+        (things / "tool_configs.yaml").write_text(
+            "tool_configs:\n  scales:\n    providers: [tools]\n    allow_tools: [weigh, col*]\n", encoding="utf-8"
+        )
+        env = {"KNIME_MCP_HOME": str(things), "MY_KEY": "secret-key-4711"}
+        preview = knime_mcp(*words, "--rows", "2", "--html", "page.html", cwd=things, **env)
+        assert preview.returncode == 0, preview.stderr
+        assert parquet.read_table(things / "out.parquet")["The thing"].to_pylist() == ["ball", "pen"]
+        whole = knime_mcp(*words, cwd=things, **env)
+    assert whole.returncode == 0, whole.stderr
+    assert "3 rows, 2 of them before, 0 failed, 36 tokens" in whole.stderr
+    assert whole.stdout == "Written to out.parquet\n"
+    table = parquet.read_table(things / "out.parquet")
+    assert table["answer"].to_pylist() == [f"weight of {it} and colour of {it}" for it in ("ball", "pen", "cup")]
+    assert model.keys == ["Bearer secret-key-4711"] * 6
+    assert "colour of pen" in (things / "page.html").read_text("utf-8")
+    assert "secret-key-4711" not in preview.stderr + whole.stderr
+
+
+def test_a_failing_row_is_written_down_or_ends_the_command(things: Path) -> None:
+    words = ["agent", "things.csv", "--prompt", "{{ row['The thing'] }}", "--model", "openai:tiny", "--out", "o.csv"]
+    words += ["--concurrency", "1", "--attempts", "1"]
+    replies = [completion("round"), failure(400, "no pens"), failure(400, "no pens"), completion("late")]
+    with openai_service(replies) as model:
+        words += ["--base-url", model.url]
+        stopped = knime_mcp(*words, "--on-error", "fail", cwd=things)
+        assert stopped.returncode == 1
+        assert "Error: Row 2 failed: the chat model 'tiny' rejected the request" in stopped.stderr
+        assert not (things / "o.csv").exists()
+        written = knime_mcp(*words, cwd=things)
+    assert written.returncode == 0
+    assert "3 rows, 1 of them before, 1 failed" in written.stderr
+    assert "--retry-failed to ask for the 1 row again" in written.stderr
+    assert csv.read_csv(things / "o.csv")["answer"].to_pylist() == ["round", "", "late"]
+
+
+def test_the_form_of_answers_is_given_by_fields_or_by_a_schema(tmp_path: Path) -> None:
+    form = answer_form(["price:number:Price in EUR: a number", "name"], None)
+    assert form is not None
+    assert form.properties == {
+        "price": {"type": "number", "description": "Price in EUR: a number"},
+        "name": {"type": "string"},
+    }
+    (tmp_path / "schema.json").write_text('{"properties": {"a": {"type": "integer"}}}', encoding="utf-8")
+    again = answer_form([], tmp_path / "schema.json")
+    assert again is not None
+    assert list(again.properties) == ["a"]
+    assert answer_form([], None) is None
+    with pytest.raises(ConfigurationError, match="not both"):
+        answer_form(["a"], tmp_path / "schema.json")
+    with pytest.raises(ConfigurationError, match="cannot be read"):
+        answer_form([], tmp_path / "none.json")
