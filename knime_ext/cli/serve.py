@@ -46,6 +46,15 @@ def serve(
     exclude: Annotated[
         list[str] | None, typer.Option("--exclude", metavar="GLOB", help="Do not serve tools with such names.")
     ] = None,
+    ask: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--ask", metavar="GLOB", help="Ask the person in front of the client before such tools are called."
+        ),
+    ] = None,
+    deny: Annotated[
+        list[str] | None, typer.Option("--deny", metavar="GLOB", help="Never call such tools; they are not offered.")
+    ] = None,
     read_only: Annotated[
         bool, typer.Option("--read-only", help="Serve only tools that their servers mark as read-only.")
     ] = False,
@@ -93,6 +102,8 @@ def serve(
             prefix=prefix,
             include=None if include is None else tuple(include),
             exclude=tuple(exclude or ()),
+            ask=tuple(ask or ()),
+            deny=tuple(deny or ()),
             read_only=read_only,
             search_above=search_above,
             column=column,

@@ -20,14 +20,14 @@ from knime_ext.cli.run import credential_of
 from knime_ext.cli.terminal import counted
 from knime_ext.cli.tool_file import read_tools
 from knime_ext.errors import ConfigurationError
-from knime_ext.mcp.serving import HTTPDoor, ToolsetServer, serve_http, serve_stdio, stopped_by_signals
+from knime_ext.mcp.serving import HTTPDoor, ToolsetServer, ask_client, serve_http, serve_stdio, stopped_by_signals
 from knime_ext.runtime import FileStore, NodeRegistry, workflow_to_tool
 from knime_ext.runtime.knext.arrow_files import read_table
 from knime_ext.runtime.knext.table import Table, as_input
 from knime_ext.runtime.platform.csv_reading import CSVFormat, read_csv
 from knime_ext.runtime.served_tables import ServedTables
 from knime_ext.runtime.serving import table_toolset
-from knime_ext.tools import ToolDefinition, ToolSelection, Toolset
+from knime_ext.tools import ApprovalPolicy, Decision, ToolDefinition, ToolSelection, Toolset
 
 __all__ = ["ServeOptions", "config_text", "run_server"]
 
@@ -51,6 +51,8 @@ class ServeOptions:
     include: tuple[str, ...] | None = None
     exclude: tuple[str, ...] = ()
     read_only: bool = False
+    ask: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
     search_above: int | None = None
     column: str | None = None
     data: tuple[str, ...] = ()
@@ -68,6 +70,10 @@ class ServeOptions:
             raise ConfigurationError(
                 f"the prefix {self.prefix!r} cannot begin a name; give 1 to 24 letters, digits, '_' or '-'"
             )
+
+    def rules(self) -> dict[str, Decision | str]:
+        """What the operator wants to be asked about or denied, by pattern."""
+        return {**dict.fromkeys(self.ask, Decision.ASK), **dict.fromkeys(self.deny, Decision.DENY)}
 
     def door(self) -> HTTPDoor:
         """Where an HTTP server listens.
@@ -128,6 +134,10 @@ def _toolset(options: ServeOptions) -> Generator[Toolset]:
     tables = ServedTables(dict(map(_named_table, options.data)), first_rows=options.rows)
     with table_toolset(tools, tables, credentials=secrets, registry=registry, filestore=filestore) as toolset:
         served: Toolset = toolset.filtered(_selected(options))
+        if rules := options.rules():
+            policy = ApprovalPolicy(rules=rules, read_only=Decision.ALLOW, otherwise=Decision.ALLOW)
+            # What does not fit is refused before anybody is asked about it.
+            served = served.governed_by(policy, ask_client).validated()
         if options.prefix:
             served = served.prefixed(options.prefix)
         yield served if options.search_above is None else served.searched(options.search_above)
@@ -200,6 +210,8 @@ def _words(options: ServeOptions) -> list[str]:
     words += ["--prefix", options.prefix] if options.prefix else []
     words += [word for glob in options.include or () for word in ("--include", glob)]
     words += [word for glob in options.exclude for word in ("--exclude", glob)]
+    words += [word for glob in options.ask for word in ("--ask", glob)]
+    words += [word for glob in options.deny for word in ("--deny", glob)]
     words += ["--read-only"] if options.read_only else []
     words += [] if options.search_above is None else ["--search-above", str(options.search_above)]
     words += [word for given in options.credentials for word in ("--credential", given)]

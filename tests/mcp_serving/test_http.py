@@ -9,12 +9,15 @@ from typing import Any
 
 import httpx2
 import pytest
+from mcp.client import Client
+from mcp.client.streamable_http import streamable_http_client
+from mcp_types import ElicitResult
 
 from knime_ext.errors import ConfigurationError, KnimeExtError, MCPAuthError
 from knime_ext.mcp import MCPToolset, SessionPool, StreamableHTTPServer
-from knime_ext.mcp.serving import HTTPDoor, ToolsetServer, serve_http
+from knime_ext.mcp.serving import HTTPDoor, ToolsetServer, ask_client, serve_http
 from knime_ext.testing import RecordingToolset
-from knime_ext.tools import ToolDefinition, ToolResult, Toolset
+from knime_ext.tools import ApprovalPolicy, ToolDefinition, ToolResult, Toolset
 from tests.mcp_serving.serving import served
 
 TOKEN = "correct-horse-battery"
@@ -127,3 +130,20 @@ def test_stopping_the_server_cancels_running_calls_soon() -> None:
         return took
 
     assert asyncio.run(scenario()) < 6
+
+
+@pytest.mark.parametrize("era", ["auto", "legacy"])
+def test_a_person_is_asked_over_http_too(era: str) -> None:
+    async def yes(context: Any, params: Any) -> ElicitResult:
+        return ElicitResult(action="accept", content={"approve": True})
+
+    async def scenario() -> None:
+        toolset = RecordingToolset({"wipe": "wiped"})
+        governed = toolset.governed_by(ApprovalPolicy(rules={"wipe": "ask"}), ask_client)
+        async with served(governed, HTTPDoor()) as url:
+            http = streamable_http_client(url)
+            async with asyncio.timeout(20), Client(http, mode=era, elicitation_callback=yes) as client:
+                assert not (await client.call_tool("wipe", {})).is_error
+        assert toolset.calls == [("wipe", {})]
+
+    asyncio.run(scenario())

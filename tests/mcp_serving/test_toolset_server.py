@@ -9,11 +9,12 @@ from typing import Any, TypeVar
 import pytest
 from mcp import MCPError as WireError
 from mcp.client import Client
+from mcp_types import ElicitResult
 
 from knime_ext.errors import ToolFailed
 from knime_ext.mcp.progress import Progress, current_listener
-from knime_ext.mcp.serving import ToolsetServer
-from knime_ext.tools import ToolDefinition, ToolResult, Toolset, unknown_tool
+from knime_ext.mcp.serving import ToolsetServer, ask_client
+from knime_ext.tools import ApprovalPolicy, ToolDefinition, ToolResult, Toolset, unknown_tool
 
 T = TypeVar("T")
 Answer = Callable[[Mapping[str, Any]], Coroutine[Any, Any, ToolResult]]
@@ -244,3 +245,36 @@ def test_a_client_that_gives_up_cancels_the_call(era: str) -> None:
             await cancelled.wait()
 
     asyncio.run(scenario())
+
+
+@pytest.mark.parametrize(
+    ("reply", "told"),
+    [
+        (ElicitResult(action="accept", content={"approve": True}), "deleted"),
+        (ElicitResult(action="accept", content={"approve": False}), "was not approved"),
+        (ElicitResult(action="accept"), "was not approved"),
+        (ElicitResult(action="decline"), "was not approved"),
+        (None, "this client cannot ask"),
+    ],
+)
+def test_a_person_in_front_of_the_client_has_a_say(reply: ElicitResult | None, told: str, era: str) -> None:
+    asked_for: list[str] = []
+
+    async def ask(context: Any, params: Any) -> ElicitResult:
+        asked_for.append(params.message)
+        assert reply is not None
+        return reply
+
+    async def scenario() -> Any:
+        toolset = Functions([ToolDefinition(name="delete_all")], answering(ToolResult.of_text("deleted")))
+        governed = toolset.governed_by(ApprovalPolicy(rules={"delete_*": "ask"}, otherwise="allow"), ask_client)
+        server = ToolsetServer(governed, toolset.definitions, name="shop")
+        callback = None if reply is None else ask
+        async with asyncio.timeout(20), Client(server.wire, mode=era, elicitation_callback=callback) as client:
+            return await client.call_tool("delete_all", {"table": "orders"})
+
+    result = asyncio.run(scenario())
+    assert told in result.content[0].text
+    assert result.is_error == (told != "deleted")
+    assert len(asked_for) == (reply is not None)
+    assert all("'delete_all'" in message and '"orders"' in message for message in asked_for)

@@ -9,10 +9,11 @@ from typing import Any
 
 from mcp import MCPError as WireError
 from mcp.server import Server, ServerRequestContext
-from mcp_types import INVALID_PARAMS, CallToolRequestParams, PaginatedRequestParams
+from mcp_types import INVALID_PARAMS, CallToolRequestParams, InputRequiredResult, PaginatedRequestParams
 
 from knime_ext.errors import KnimeExtError, UnknownTool
 from knime_ext.mcp.progress import Progress, showing_progress
+from knime_ext.mcp.serving.approval import AskFirst, serving_call
 from knime_ext.mcp.serving.wire import wire_result, wire_tool
 from knime_ext.mcp.sieve import sift_page
 from knime_ext.tools import ToolDefinition, ToolResult, Toolset
@@ -88,9 +89,15 @@ class ToolsetServer:
                 self._report(f"tool {problem.name!r} is left out for clients of {version}: {problem.reason}")
         return self._pages[version]
 
-    async def _call_tool(self, ctx: ServerRequestContext[Any], params: CallToolRequestParams) -> dict[str, Any]:
-        async with _progress_to(ctx):
-            result = await self._result(params.name, params.arguments or {})
+    async def _call_tool(
+        self, ctx: ServerRequestContext[Any], params: CallToolRequestParams
+    ) -> dict[str, Any] | InputRequiredResult:
+        try:
+            with serving_call(ctx, params):
+                async with _progress_to(ctx):
+                    result = await self._result(params.name, params.arguments or {})
+        except AskFirst as asking:
+            return asking.answer
         return wire_result(result, ctx.protocol_version)
 
     async def _result(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:
@@ -98,6 +105,8 @@ class ToolsetServer:
             return await self._toolset.call(name, arguments)
         except UnknownTool as error:
             raise WireError(INVALID_PARAMS, f"Unknown tool {name!r}: {error}") from None
+        except AskFirst:
+            raise
         except KnimeExtError as error:
             return ToolResult.of_text(str(error), is_error=True)
         except Exception as error:
