@@ -98,6 +98,16 @@ def test_the_top_has_totals_and_the_statuses_can_be_chosen() -> None:
     ]
 
 
+def test_an_answer_that_came_without_its_tools_is_told_from_others() -> None:
+    calls = [TraceMessage(role="tool", content="no", turn=1, tool_call_id=str(n), is_error=True) for n in range(2)]
+    asked = trace("Who?", messages=calls)
+    page = read([row(1), row(2, tool_calls=3, trace=asked), row(3, tool_calls=3, trace=asked.to_dict())])
+    assert [line[5] for line in cells(page)[1:]] == ["1", "3 2 failed", "3 2 failed"]
+    assert ["data-failed-calls" in item.attributes for item in page.all("tr", "row")] == [False, True, True]
+    assert page.one(kind="chips-bar").text == "Answered 3With failed calls 2"
+    assert "7 4 failed" in page.one(kind="facts").text
+
+
 def test_a_row_without_a_trace_shows_what_it_has() -> None:
     page = conversation(read([failed(1)]), 1)
     assert page.one(kind="notice").text == "the model did not answer"

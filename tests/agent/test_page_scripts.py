@@ -107,6 +107,8 @@ def test_a_conversation_is_searched_narrowed_folded_and_walked_by_keys(tab: Tab,
 
 def test_rows_of_a_batch_are_sorted_filtered_searched_and_opened(tab: Tab, tmp_path: Path) -> None:
     rows = [failed(n) if n == 4 else row(n, trace=trace(f"Question {n}?", f"Secret {n * 11}.")) for n in range(1, 8)]
+    refused = [TraceMessage(role="tool", content="no", turn=1, tool_call_id="1", is_error=True)]
+    rows[4] = row(5, trace=trace("Question 5?", messages=refused))
     opened(tab, render_batch(rows), tmp_path)
     labels = "[...document.querySelectorAll('tr.row:not(.away) th')].map(e => e.textContent)"
     everything = [f"Row{n}" for n in range(1, 8)]
@@ -121,6 +123,9 @@ def test_rows_of_a_batch_are_sorted_filtered_searched_and_opened(tab: Tab, tmp_p
     tab.run("document.querySelector('.chip.bad').click()")
     assert tab.run(labels) == ["Row4"]
     tab.run("document.querySelector('.chip.bad').click()")
+    tab.run("document.querySelector('[data-failed-calls].chip').click()")
+    assert tab.run(labels) == ["Row5"]
+    tab.run("document.querySelector('[data-failed-calls].chip').click()")
     tab.run("document.querySelector('tr.row .open').click()")
     assert tab.run("document.querySelector('dialog h2').textContent") == "Question 7?"
     assert tab.run("document.querySelector('dialog .place').textContent") == "1 of 7"

@@ -154,7 +154,7 @@ def test_one_of_several_answers_has_to_be_named(tmp_path: Path) -> None:
     parquet.write_table(table_of(2, ("first", "second")), tmp_path / "two")
     parquet.write_table(pa.table({"a": [1]}), tmp_path / "none")
     (tmp_path / "text").write_text("a,b\n1,2\n", encoding="utf-8")
-    assert [row.label for row in answer_rows(tmp_path / "two", "second")] == ["Row0", "Row1"]
+    assert [row.label for row in answer_rows(tmp_path / "two", "second")] == ["Row 1", "Row 2"]
     for name, answer, problem in (
         ("two", None, "name one of 'first', 'second' with --answer"),
         ("two", "third", "no conversation of 'third'"),

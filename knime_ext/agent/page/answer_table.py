@@ -92,7 +92,7 @@ def _cells(batch: pa.RecordBatch, names: Sequence[str]) -> Iterator[dict[str, An
 def _page_row(row: Mapping[str, Any], column: str, number: int, path: Path) -> BatchPageRow:
     figures = {name: row.get(f"{column}__{name}") for name in _FIGURES}
     messages = row[f"{column}{_TRACE}"]
-    label = str(row.get(_ROW_ID) or f"Row{number}")
+    label = str(row.get(_ROW_ID) or f"Row {number + 1}")
     trace = trace_from_json(messages or [], f"{path.name}, {label}")
     stop_reason = str(figures["stop_reason"] or trace.stop_reason)
     error = None if figures["error"] is None else str(figures["error"])

@@ -71,11 +71,12 @@ function makeFilters(bar, find, rows, body) {
   const texts = new Map();
   const update = () => {
     const wanted = find.value.trim().toLowerCase();
-    const statuses = chips.filter((chip) => chip.getAttribute("aria-pressed") === "true").map((chip) => chip.dataset.status);
+    const pressed = chips.filter((chip) => chip.getAttribute("aria-pressed") === "true");
     let shown = 0;
     for (const row of rows) {
       const status = row.querySelector(".badge").textContent;
-      const ok = (!statuses.length || statuses.includes(status)) && (!wanted || textOf(row, texts).includes(wanted));
+      const chosen = (chip) => "failedCalls" in chip.dataset ? "failedCalls" in row.dataset : chip.dataset.status === status;
+      const ok = (!pressed.length || pressed.some(chosen)) && (!wanted || textOf(row, texts).includes(wanted));
       row.classList.toggle("away", !ok);
       shown += ok;
     }

@@ -50,6 +50,8 @@ class _Totals:
     failures_listed: int = 0
     without_details: int = 0
     tool_calls: int = 0
+    failed_calls: int = 0
+    rows_with_failed_calls: int = 0
     tokens: int = 0
     seconds: list[float] = field(default_factory=list[float])
     outcomes: dict[Outcome, int] = field(default_factory=dict[Outcome, int])
@@ -57,6 +59,8 @@ class _Totals:
     def add(self, row: BatchPageRow) -> None:
         self.rows += 1
         self.tool_calls += row.tool_calls
+        self.failed_calls += row.failed_calls
+        self.rows_with_failed_calls += row.failed_calls > 0
         self.tokens += row.tokens
         self.seconds.append(row.seconds)
         self.outcomes[row.outcome] = self.outcomes.get(row.outcome, 0) + 1
@@ -112,21 +116,25 @@ def _details(row: BatchPageRow) -> str:
 
 def _row(row: BatchPageRow, number: int, *, has_details: bool) -> str:
     end = row.outcome
-    details = f' data-run="run-{number}"' if has_details else ""
+    marks = (f' data-run="run-{number}"' if has_details else "") + (" data-failed-calls" if row.failed_calls else "")
     figures = "".join(
         f'<td class="num" data-v="{value!r}">{text}</td>'
         for value, text in (
             (row.turns, f"{row.turns:,}"),
-            (row.tool_calls, f"{row.tool_calls:,}"),
+            (row.tool_calls, f"{row.tool_calls:,}{_failed_calls(row.failed_calls)}"),
             (row.tokens, f"{row.tokens:,}" if row.tokens else "–"),
             (float(row.seconds), f"{row.seconds:,.1f}" if row.seconds else "–"),
         )
     )
     return (
-        f'<tr class="row {end.tone}-row"{details}><th scope="row" data-v="{number}">{shown(row.label, 100)}</th>'
+        f'<tr class="row {end.tone}-row"{marks}><th scope="row" data-v="{number}">{shown(row.label, 100)}</th>'
         f'<td><span class="badge {end.tone}">{shown(end.label, 60)}</span></td>'
         f"{_text(row.prompt)}{_text(row.answer)}{figures}{_text(row.error or '', 'error-cell')}</tr>\n"
     )
+
+
+def _failed_calls(count: int) -> str:
+    return f' <small class="failures">{count:,} failed</small>' if count else ""
 
 
 def _text(text: str, kind: str = "") -> str:
@@ -150,7 +158,7 @@ def _facts(totals: _Totals) -> list[tuple[str, str]]:
         ("Answered", f"{totals.of_tone('good'):,}{share}"),
         ("Failed", f'<span class="{"failures" if failed else ""}">{failed:,}</span>'),
         ("Limit reached", f"{totals.of_tone('warn'):,}"),
-        ("Tool calls", f"{totals.tool_calls:,}"),
+        ("Tool calls", f"{totals.tool_calls:,}{_failed_calls(totals.failed_calls)}"),
         ("Tokens", f"{totals.tokens:,}{per_row}" if totals.tokens else "–"),
         ("Time of a row", f"{duration(median(seconds))} <small>median; longest {duration(max(seconds))}</small>"),
     ]
@@ -189,6 +197,11 @@ def _toolbar(totals: _Totals) -> str:
         f"{shown(end.label, 60)} <b>{count:,}</b></button>"
         for end, count in order
     )
+    if totals.rows_with_failed_calls:
+        chips += (
+            '<button type="button" class="chip plain" aria-pressed="false" data-failed-calls>'
+            f"With failed calls <b>{totals.rows_with_failed_calls:,}</b></button>"
+        )
     return (
         '<div class="bar rows-bar" role="search" hidden><div class="toolbar">'
         '<input type="search" class="find-rows" placeholder="Search prompts, answers, conversations (/)" '

@@ -45,6 +45,15 @@ class BatchPageRow:
         """How the run ended."""
         return outcome(self.stop_reason, error=self.error, answered=bool(self.answer.strip()))
 
+    @property
+    def failed_calls(self) -> int:
+        """Calls that failed or were refused, as far as the trace tells."""
+        if self.trace is None:
+            return 0
+        if isinstance(self.trace, Trace):
+            return sum(message.is_error for message in self.trace.messages)
+        return sum(bool(message.get("is_error")) for message in self.trace.get("messages", ()))
+
     def run(self) -> Trace:
         """The run; without a saved one, what the row itself tells of it.
 

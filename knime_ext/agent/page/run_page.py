@@ -77,7 +77,7 @@ def _facts(trace: Trace) -> list[tuple[str, str]]:
     parts = f" <small>model {duration(model)}, tools {duration(tools)}</small>" if model and tools else ""
     counts = f" <small>{tokens.input:,} in, {tokens.output:,} out</small>"
     return [
-        ("Model", shown(trace.model, 200)),
+        ("Model", shown(trace.model, 200) or "–"),
         ("Turns", f"{trace.turns:,}"),
         ("Tool calls", f"{trace.tool_calls:,}"),
         ("Tokens", f"{tokens.total:,}{counts}" if tokens.total else "–"),
