@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from knime_ext.errors import MCPAuthError, MCPError
 from knime_ext.mcp import MCPClient, SessionPool, StreamableHTTPServer, Timeouts
 from knime_ext.mcp.auth import MemoryStore, account_of
-from knime_ext.mcp.sessions import Session
+from knime_ext.mcp.leased_session import LeasedSession
 from knime_ext.mcp.sign_in import (
     Auth,
     ClientCredentials,
@@ -28,7 +28,7 @@ T = TypeVar("T")
 SECONDS = 60
 
 
-def with_session(server: ProtectedServer, auth: Auth, use: Callable[[Session], Awaitable[T]]) -> T:
+def with_session(server: ProtectedServer, auth: Auth, use: Callable[[LeasedSession], Awaitable[T]]) -> T:
     async def go() -> T:
         async with SessionPool() as pool:
             value = StreamableHTTPServer(f"{server.url}/mcp", auth=auth, timeouts=Timeouts(connect=20))
@@ -40,7 +40,7 @@ def with_session(server: ProtectedServer, auth: Auth, use: Callable[[Session], A
     return asyncio.run(bounded())
 
 
-async def whoami(session: Session) -> str:
+async def whoami(session: LeasedSession) -> str:
     return (await session.call_tool("whoami", {})).text
 
 
@@ -65,7 +65,7 @@ def test_signing_in_uses_pkce_state_and_the_resource() -> None:
 def test_a_session_in_the_middle_of_a_run_survives_refreshes() -> None:
     store = MemoryStore()
 
-    async def run(session: Session) -> None:
+    async def run(session: LeasedSession) -> None:
         issuer = server.issuer
         for _ in range(3):
             await whoami(session)
@@ -82,7 +82,7 @@ def test_a_session_in_the_middle_of_a_run_survives_refreshes() -> None:
 def test_a_token_is_refreshed_before_it_ends() -> None:
     store = MemoryStore()
 
-    async def run(session: Session) -> int:
+    async def run(session: LeasedSession) -> int:
         await whoami(session)
         before = server.authorizations.count("") + _refused(server)
         deadline = asyncio.get_running_loop().time() + 20
@@ -103,7 +103,7 @@ def _refused(server: ProtectedServer) -> int:
 
 
 def test_many_calls_at_once_refresh_once() -> None:
-    async def run(session: Session) -> None:
+    async def run(session: LeasedSession) -> None:
         await whoami(session)
         server.issuer.tokens.clear()
         await asyncio.gather(*(whoami(session) for _ in range(20)))
@@ -117,7 +117,7 @@ def test_many_calls_at_once_refresh_once() -> None:
 def test_tokens_that_another_process_has_refreshed_are_taken_over() -> None:
     store = MemoryStore()
 
-    async def run(session: Session) -> None:
+    async def run(session: LeasedSession) -> None:
         await whoami(session)
         server.issuer.tokens.clear()
         # Another process uses the refresh token, which works only once.
@@ -165,7 +165,7 @@ def test_an_authorization_server_that_is_out_of_order_costs_no_tokens() -> None:
 
 
 def test_a_failed_sign_in_of_one_call_does_not_end_the_session() -> None:
-    async def run(session: Session) -> None:
+    async def run(session: LeasedSession) -> None:
         await whoami(session)
         server.issuer.tokens.clear()
         server.issuer.broken = 503
@@ -180,7 +180,7 @@ def test_a_failed_sign_in_of_one_call_does_not_end_the_session() -> None:
 
 
 def test_more_rights_are_asked_for_when_a_tool_needs_them() -> None:
-    async def run(session: Session) -> None:
+    async def run(session: LeasedSession) -> None:
         await whoami(session)
         await session.call_tool("admin", {})
 
@@ -195,7 +195,7 @@ def test_more_rights_are_asked_for_when_a_tool_needs_them() -> None:
 def test_without_a_person_missing_rights_are_named() -> None:
     store = MemoryStore()
 
-    async def run(session: Session) -> None:
+    async def run(session: LeasedSession) -> None:
         await whoami(session)
         with pytest.raises(MCPAuthError, match="'admin:write'.*auth login docs"):
             await session.call_tool("admin", {})
@@ -257,7 +257,7 @@ def test_a_program_signs_in_with_its_secret() -> None:
 
 
 def test_a_program_gets_a_new_token_when_its_old_one_ends() -> None:
-    async def run(session: Session) -> None:
+    async def run(session: LeasedSession) -> None:
         await whoami(session)
         server.issuer.tokens.clear()
         await asyncio.gather(*(whoami(session) for _ in range(5)))
@@ -327,7 +327,7 @@ def test_the_identity_provider_of_a_company_decides() -> None:
             id_token="id-token",
         )
 
-        async def run(session: Session) -> None:
+        async def run(session: LeasedSession) -> None:
             await whoami(session)
             server.issuer.tokens.clear()
             await asyncio.gather(*(whoami(session) for _ in range(5)))
@@ -351,7 +351,7 @@ def test_no_token_and_no_code_is_in_an_error_a_log_or_a_repr(caplog: pytest.LogC
     auth = OAuth(account="docs", person=ObligingPerson(), store=store)
     texts: list[str] = []
 
-    async def run(session: Session) -> None:
+    async def run(session: LeasedSession) -> None:
         await whoami(session)
         texts.append(str(await session.call_tool("leak", {})))
         server.issuer.tokens.clear()
