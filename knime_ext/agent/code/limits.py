@@ -25,7 +25,7 @@ class CodeLimits:
         result_chars: Characters of the result, written out; what is longer is refused, the variables stay.
         code_chars: Length of the code.
         value_chars: Characters of one tool's result as JSON; the call of a tool that gives more fails.
-        seconds_per_call: Time of one tool call; None for no limit of its own.
+        seconds_per_call: Time of one tool call; None for none but what the tool has itself, as servers' tools do.
         parallel_calls: Tool calls at the same time.
 
     Raises:
@@ -41,7 +41,7 @@ class CodeLimits:
     result_chars: int = 20_000
     code_chars: int = 100_000
     value_chars: int = 5_000_000
-    seconds_per_call: float | None = 60.0
+    seconds_per_call: float | None = None
     parallel_calls: int = 16
 
     def __post_init__(self) -> None:
