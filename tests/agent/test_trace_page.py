@@ -8,9 +8,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from langchain_core.tools import tool
 
-from knime_ext.agent import Trace, render_trace
+from knime_ext.agent import Agent, Trace, render_trace
+from knime_ext.agent.code.code_tool import code_tool
 from knime_ext.agent.trace import Timing, Tokens, TraceCall, TraceMessage, TraceTable
+from knime_ext.testing import ScriptedChatModel, call
 from tests.agent.page_reader import Element, Page
 
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -205,6 +208,20 @@ def test_calls_made_by_code_stand_inside_its_call() -> None:
     assert "Called by the code: 2 calls, 1 failed" in outer.text
     assert nested[0].one("table").rows[0] == ["order", "customer", "total"]
     assert outer.all("pre")[0].text == code
+
+
+def test_a_run_in_code_mode_shows_the_calls_of_its_code() -> None:
+    @tool
+    def orders(country: str) -> list[dict[str, int]]:
+        """Orders of a country."""
+        return [{"id": number} for number in range(3)]
+
+    code = 'len(orders(country="DE"))\n'
+    model = ScriptedChatModel(replies=[call("run_python", {"code": code}), "Three."])
+    outer = page(Agent(model, [code_tool([orders])]).run("How many?").trace).all("details", "call")[0]
+    assert outer.all("pre")[0].text == code
+    assert outer.one(kind="nested").one(kind="tool").text == "orders"
+    assert outer.one("table").rows == [["id"], ["0"], ["1"], ["2"]]
 
 
 def test_a_failed_call_is_marked_and_unfolded() -> None:
