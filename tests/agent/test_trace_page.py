@@ -216,7 +216,7 @@ def test_a_run_in_code_mode_shows_the_calls_of_its_code() -> None:
         """Orders of a country."""
         return [{"id": number} for number in range(3)]
 
-    code = 'len(orders(country="DE"))\n'
+    code = 'found = orders(country="DE")\nlen(found)'
     model = ScriptedChatModel(replies=[call("run_python", {"code": code}), "Three."])
     outer = page(Agent(model, [code_tool([orders])]).run("How many?").trace).all("details", "call")[0]
     assert outer.all("pre")[0].text == code
