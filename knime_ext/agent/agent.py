@@ -44,6 +44,7 @@ class Agent:
         pace: Pace | None = None,
         answer_format: AnswerFormat | None = None,
         tool_tokens: int | None = None,
+        catalogue: ToolCatalogue | None = None,
     ) -> None:
         """Puts model and tools together.
 
@@ -64,6 +65,7 @@ class Agent:
             tool_tokens: If the definitions of the tools have more estimated tokens together, the model sees a tool to
                 search with in their place, and then, for the rest of the run, the tools that it has found. None
                 always shows all.
+            catalogue: The search over the same tools, where many agents share it; made for `tool_tokens` if not given.
 
         Raises:
             ConfigurationError: Two tools have the same name.
@@ -84,7 +86,7 @@ class Agent:
             allowance=allowance or Allowance(),
             pace=pace or Pace(),
             answer_format=answer_format,
-            catalogue=ToolCatalogue(by_name, tool_tokens),
+            catalogue=catalogue or ToolCatalogue(by_name, tool_tokens),
         )
 
     def run(

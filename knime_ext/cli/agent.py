@@ -52,6 +52,12 @@ def agent(
         list[str] | None,
         typer.Option("--tool-alias", metavar="NAME", help="Tools of `knime-mcp config tools`. May be repeated."),
     ] = None,
+    tool_tokens: Annotated[
+        int | None,
+        typer.Option(
+            "--tool-tokens", help="If the definitions of the tools have more tokens, the model searches them.", min=0
+        ),
+    ] = None,
     answer: Annotated[str, typer.Option("--answer", metavar="COLUMN", help="Name of the answer column.")] = "answer",
     rows: Annotated[int | None, typer.Option("--rows", help="Preview: the first rows only.", min=1)] = None,
     concurrency: Annotated[int, typer.Option("--concurrency", help="Rows at a time.", min=1, max=1000)] = 16,
@@ -130,6 +136,7 @@ def agent(
                 tools=tuple(tools or ()),
                 tool_column=tool_column,
                 aliases=tuple(tool_alias or ()),
+                tool_tokens=tool_tokens,
                 concurrency=concurrency,
                 rows=rows,
                 max_turns=max_turns,

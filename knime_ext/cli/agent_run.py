@@ -52,6 +52,7 @@ class AgentOptions:
     tools: tuple[Path, ...]
     tool_column: str | None
     aliases: tuple[str, ...]
+    tool_tokens: int | None
     concurrency: int
     rows: int | None
     max_turns: int | None
@@ -113,6 +114,7 @@ def prompt_file(options: AgentOptions) -> None:
             allowance=Allowance(tokens=options.total_tokens, calls=options.total_calls),
             pacing=options.pacing,
             data=data,
+            tool_tokens=options.tool_tokens,
         )
         fields = prompter.fields(source.schema.names)
         identity = prompter.fingerprint(source)

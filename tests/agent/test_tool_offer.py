@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.tools import BaseTool, tool
 from pydantic import SecretStr
 
 from knime.types.tool import MCPTool, WorkflowTool
 from knime_ext.agent import Agent, ChatModelConfig, create_chat_model, to_langchain_tools
+from knime_ext.agent.batch.journal import Journal
+from knime_ext.agent.batch.prompting import BatchPrompter
+from knime_ext.agent.batch.row_source import RowSource
 from knime_ext.mcp import MCPClient, StreamableHTTPServer
 from knime_ext.mcp.serving import HTTPDoor
 from knime_ext.testing import RecordingToolset, ScriptedChatModel, call
@@ -154,6 +159,32 @@ def test_runs_side_by_side_find_tools_of_their_own() -> None:
     with openai_service(chosen(reply)) as service:
         assert asyncio.run(scenario(service)) == [f"{name} of k" for name in names]
     assert sorted(host.calls) == sorted(names)
+
+
+def test_every_row_of_a_table_finds_tools_of_its_own(tmp_path: Path) -> None:
+    """Also where each row has instructions, and thus an agent, of its own."""
+    host = Host()
+    table = pa.table({"wanted": NAMES[::50]})
+
+    def reply(body: Body) -> Reply:
+        wanted, results = question_in(body), results_in(body)
+        assert bound(body) == ["search_tools", *([wanted] if results else [])]
+        steps = [("search_tools", {"query": wanted.replace("_", " "), "limit": 1}), (wanted, {"key": "k"})]
+        return completion(results[-1]) if len(results) == 2 else completion(calls=[steps[len(results)]])
+
+    with openai_service(chosen(reply)) as service:
+        batch = BatchPrompter(
+            model(service),
+            five_hundred(host),
+            prompt="{{ wanted }}",
+            system_message="This is about {{ wanted }}.",
+            tool_tokens=2_000,
+        )
+        source = RowSource.of_table(table)
+        with Journal.open(tmp_path / "journal", fingerprint=batch.fingerprint(source)) as journal:
+            asyncio.run(batch.run(source, journal))
+            answers = pa.Table.from_batches(batch.answered(source, journal))
+    assert answers.column("answer").to_pylist() == [f"{name} of k" for name in NAMES[::50]]
 
 
 def test_parallel_searches_and_tools_with_the_searchs_name() -> None:

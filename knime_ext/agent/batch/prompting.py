@@ -25,6 +25,7 @@ from knime_ext.agent.cancellation import Cancel
 from knime_ext.agent.langchain_tools import tool_definitions
 from knime_ext.agent.model_errors import model_name
 from knime_ext.agent.pace import Pace
+from knime_ext.agent.tool_offer import ToolCatalogue
 from knime_ext.errors import AgentError, ConfigurationError
 
 __all__ = ["BatchPrompter"]
@@ -44,12 +45,14 @@ class BatchPrompter:
         prompt: str,
         system_message: str = "",
         output: OutputFields | None = None,
+        keep_traces: bool | None = None,
         budget: Budget | None = None,
         when_exhausted: WhenExhausted = "answer",
         final_prompt: str = FINAL_PROMPT,
         allowance: Allowance | None = None,
         pacing: Pacing | None = None,
         data: RowData | None = None,
+        tool_tokens: int | None = None,
     ) -> None:
         """Puts everything together; nothing is asked yet.
 
@@ -59,12 +62,14 @@ class BatchPrompter:
             prompt: Template of the prompt, see `PromptTemplate`.
             system_message: Template of the instructions; none if empty.
             output: The columns for the answers, and the form of answers.
+            keep_traces: Whether the journal keeps conversations; as the output does if not given.
             budget: What each row may spend; 25 turns if not given.
             when_exhausted: As in `Agent`.
             final_prompt: As in `Agent`.
             allowance: What all rows may spend together; unlimited if not given.
             pacing: Limits per model and per server, and retries.
             data: The repository that `tools` were made with, if they take tables.
+            tool_tokens: As in `Agent`; every row has found nothing when it begins.
 
         Raises:
             ConfigurationError: A template is wrong, or two tools have the same name.
@@ -74,6 +79,7 @@ class BatchPrompter:
         self._prompt = PromptTemplate(prompt)
         self._system = PromptTemplate(system_message, what="system message")
         self._output = output or OutputFields()
+        self._keeps_traces = self._output.traces if keep_traces is None else keep_traces
         self._model = without_own_retries(model)
         self._tools = list(tools)
         self._budget = budget or Budget()
@@ -82,6 +88,9 @@ class BatchPrompter:
         self._allowance = allowance or Allowance()
         self._pacing = pacing or Pacing()
         self._data = data
+        # Rows have agents of their own where the instructions differ; the search over the tools is made once.
+        self._tool_tokens = tool_tokens
+        self._catalogue = ToolCatalogue({tool.name: tool for tool in self._tools}, tool_tokens)
         self._agent(Pace(), "")  # says now what is wrong with the tools
 
     def columns(self, there: Sequence[str]) -> list[str]:
@@ -101,6 +110,15 @@ class BatchPrompter:
         """
         return self._output.fields(there)
 
+    def check(self, source: RowSource) -> None:
+        """Makes sure that templates and columns fit a table, before anything is asked.
+
+        Raises:
+            ConfigurationError: They do not.
+        """
+        self.columns(source.schema.names)
+        self.fields(source.schema.names)
+
     def fingerprint(self, source: RowSource) -> str:
         """What tells this run over this table from every other one. Reads the columns that are used.
 
@@ -112,10 +130,11 @@ class BatchPrompter:
             "model": [type(self._model).__name__, model_name(self._model), getattr(self._model, "temperature", None)],
             "prompt": self._prompt.text,
             "system_message": self._system.text,
-            "traces": self._output.traces,
+            "traces": self._keeps_traces,
             "form": self._output.form and [dict(self._output.form.schema), self._output.form.attempts],
             "budget": repr(self._budget),
             "when_exhausted": [self._when_exhausted, self._final_prompt],
+            "tool_tokens": self._tool_tokens,
             "tools": [[definition, _place(tool)] for tool, definition in self._definitions()],
         }
         rows = source.rows(self.columns(there))
@@ -190,7 +209,7 @@ class BatchPrompter:
             agent = agent or self._agent(pace, self._system.render(cells))
         except AgentError as error:
             return RowAnswer(error=str(error))
-        return RowAnswer.of_run(prompt, await agent.aattempt(prompt), trace=self._output.traces)
+        return RowAnswer.of_run(prompt, await agent.aattempt(prompt), trace=self._keeps_traces)
 
     def _agent(self, pace: Pace, system_message: str) -> Agent:
         return Agent(
@@ -204,6 +223,7 @@ class BatchPrompter:
             allowance=self._allowance,
             answer_format=self._output.form,
             pace=pace,
+            catalogue=self._catalogue,
         )
 
     def answered(self, source: RowSource, journal: Journal) -> Iterator[pa.RecordBatch]:
