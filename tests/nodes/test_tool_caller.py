@@ -3,9 +3,12 @@
 import asyncio
 import base64
 import json
+import subprocess
 import sys
 import threading
-from collections.abc import Generator, Sequence
+import time
+from collections import Counter
+from collections.abc import Callable, Generator, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -18,10 +21,11 @@ from knime.types.tool import MCPTool, Tool, ToolPort, WorkflowTool
 from knime_ext.extension import ToolCaller
 from knime_ext.mcp import MCPToolCaller, server_from_uri, tools_from_listing
 from knime_ext.nodes.cells import tool_table
-from knime_ext.runtime import run_workflow
+from knime_ext.runtime import load_workflow, run_workflow
 from knime_ext.runtime.document import Workflow
 from knime_ext.runtime.knext.contexts import ConfigurationContext, ExecutionContext, NodeHost
 from knime_ext.runtime.knext.settings import set_parameters
+from knime_ext.tools import ToolResult
 from tests.nodes.agent_bench import table
 from tests.servers.legacy import JSON, LegacyServer, serving
 from tests.servers.process import HERE, running
@@ -80,7 +84,7 @@ class Weather:
 
     async def _forecast(self, arguments: JSON) -> JSON:
         city = arguments["city"]
-        if city == "Forever":
+        if city == "Forever" and not self.holding.is_set():  # the first time
             self.holding.set()
             await asyncio.Event().wait()
         if city == "Nowhere":
@@ -360,9 +364,8 @@ def test_canceling_stops_at_once_and_finished_rows_are_not_called_again(
     thread.join(10)
     assert said == ["the run was cancelled; finished rows are kept, run it again to go on."]
     again = Caller(caller.temp)
-    limits = {"limits": {"concurrency": 1, "seconds_per_call": 0.3}}
-    result = cells(again.call([forecast], data, **limits))
-    assert result["Result"] == ["Fine in Ulm", "Fine in Jena", None, "Fine in Bonn"]
+    result = cells(again.call([forecast], data, **settings))
+    assert result["Result"] == ["Fine in Ulm", "Fine in Jena", "Fine in Forever", "Fine in Bonn"]
     assert [call["city"] for call in weather.calls] == ["Ulm", "Jena", "Forever", "Forever", "Bonn"]
     assert list(caller.temp.glob("rows-*")) == []
 
@@ -391,11 +394,24 @@ def test_a_server_that_dies_in_the_middle_fails_its_rows_and_no_others(
     assert [error is None for error in result["Error"]] == [True, True, False, False, True, False]
 
 
-def test_ten_thousand_rows_are_called_in_order(caller: Caller, forecast: Tool, weather: Weather) -> None:
-    cities = [f"city {number}" for number in range(10_000)]
-    workflow = WorkflowTool("greet", "", {"who": {"type": "string"}}, 0, [], [], "v1:a")
-    result = cells(caller.call([workflow], table(who=cities)))
-    assert result["Result"] == [f"Hello, {city}!" for city in cities]
+class OwnServers(KnimeLike):
+    """A context as the embedded runtime gives it: it calls servers itself."""
+
+    async def _acall_mcp_tool(self, tool: MCPTool, parameters: JSON) -> ToolResult:
+        await asyncio.sleep(0)
+        return ToolResult(structured={"result": parameters["n"] * 2})
+
+    def _execute_mcp_tool(self, tool: MCPTool, parameters: JSON) -> str:
+        raise AssertionError("the other way is richer")
+
+
+def test_ten_thousand_rows_are_called_in_order(caller: Caller) -> None:
+    whole = {"type": "object", "properties": {"n": {"type": "integer"}}}
+    output = {"type": "object", "properties": {"result": {"type": "integer"}}}
+    double = MCPTool("double", "", whole, "https://example.org/mcp", output_schema=output)
+    caller.context = OwnServers(NodeHost(), caller.temp)
+    result = cells(caller.call([double], table(n=list(range(10_000)))))
+    assert result["result"] == [2 * number for number in range(10_000)]
 
 
 def test_no_rows_give_no_calls_and_all_columns(caller: Caller, forecast: Tool) -> None:
@@ -428,3 +444,52 @@ def test_a_workflow_document_lists_chooses_and_calls(server: LegacyServer, tmp_p
     result = run_workflow(document, base_dir=tmp_path, inputs={"cities": cities}, out=tmp_path / "out")
     assert result.table("filter", 0).to_pyarrow().column("Result").to_pylist() == ["Fine in Jena"]
     assert not (tmp_path / "out" / "journals").exists()
+
+
+def test_a_killed_run_goes_on_where_it_stopped(weather: Weather, server: LegacyServer, tmp_path: Path) -> None:
+    cities = [*(f"city {number}" for number in range(30)), "Forever", "last"]
+    rows = {
+        "columns": [{"name": "city", "type": "STRING"}],
+        "rows": json.dumps([[city] for city in cities]),
+    }
+    call = {"tool_name": "forecast", "limits": {"concurrency": 4}}
+    document: JSON = {
+        "format": 1,
+        "name": "call",
+        "nodes": [
+            {"id": "rows", "factory": "TableCreator", "settings": rows},
+            {"id": "list", "factory": "MCPToolProvider", "settings": {"server_url": server.url}},
+            {"id": "call", "factory": "ToolCaller", "settings": call},
+            {"id": "out", "factory": "WorkflowOutput", "settings": {"parameter_name": "results"}},
+        ],
+        "connections": [
+            {"from": ["list", 0], "to": ["call", 0]},
+            {"from": ["rows", 0], "to": ["call", 1]},
+            {"from": ["call", 0], "to": ["out", 0]},
+        ],
+    }
+    path, out = tmp_path / "call.json", tmp_path / "out"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    program = [sys.executable, "-c", "from knime_ext.cli.app import main; main()", "run", str(path), "--out", str(out)]
+    with subprocess.Popen(program, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        try:
+            assert weather.holding.wait(60)
+            assert wait_until(lambda: len(weather.calls) == 32 and weather.at_once == 1)
+        finally:
+            process.kill()
+    assert (out / "journals" / "call.sqlite").is_file()
+    result = run_workflow(load_workflow(path), base_dir=tmp_path, out=out).workflow_outputs["results"].to_pyarrow()
+    assert result.column("Result").to_pylist() == [f"Fine in {city}" for city in cities]
+    # Those whose answer was on its way when the program died may be called once more, the others not.
+    counts = Counter(call["city"] for call in weather.calls)
+    assert counts["Forever"] == 2
+    assert sum(counts.values()) <= 32 + 4
+    assert not (out / "journals").exists()
+
+
+def wait_until(holds: Callable[[], bool], seconds: float = 20) -> bool:
+    """Whether something comes true in time."""
+    deadline, tick = time.monotonic() + seconds, threading.Event()
+    while not holds() and time.monotonic() < deadline:
+        tick.wait(0.02)
+    return holds()
