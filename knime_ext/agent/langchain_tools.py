@@ -61,7 +61,8 @@ def _told_to_the_model(name: str, shortener: Shortener | None) -> Generator[None
         yield
     except Exception as error:
         text = str(error) or f"the tool {name!r} failed with {type(error).__name__}"
-        raise ToolException(text if shortener is None else shortener.text(text)) from error
+        # Without a limit, only results are of use at any length.
+        raise ToolException(text[:MAX_RESULT_CHARS] if shortener is None else shortener.text(text)) from error
 
 
 def _origin(tool: Tool) -> str:

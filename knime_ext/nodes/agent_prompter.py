@@ -7,6 +7,7 @@ from typing import Any
 import knime.extension as knext
 
 from knime_ext.nodes.agent_settings import AgentSettings
+from knime_ext.nodes.answer_table import answer_schema
 from knime_ext.nodes.category import category
 from knime_ext.nodes.chat_model_port import ChatModelPortObject, ChatModelPortObjectSpec, chat_model_port_type
 from knime_ext.nodes.columns import message_type
@@ -29,6 +30,7 @@ __all__ = ["AgentPrompter"]
 @knext.input_table_group("Data inputs", "Tables that the model may hand to tools. It sees their columns, never rows.")
 @knext.output_table("Conversation", "One row per message: the question, every tool call with its result, the answer.")
 @knext.output_table_group("Data outputs", "The tables that tools produced last, one per port, the newest at the end.")
+@knext.output_table("Answer", "One row: the answer, its values in columns of their own, and what the run has taken.")
 @knext.output_view("Conversation", "The conversation as a page, with every tool call, its result and its time.")
 class AgentPrompter(AgentSettings):
     """Asks a chat model one question and lets it call tools until it can answer.
@@ -49,6 +51,9 @@ class AgentPrompter(AgentSettings):
     **Conversation.** The output has one row per message: your question, the model's calls, the tools' results and the
     answer in the last row. Connect it to the *Conversation history* of another Agent Prompter to go on talking. The
     view shows the same as a page, with the time that every step took.
+
+    **Answer.** The last output has one row with the answer, how the run ended, its iterations, tool calls, tokens and
+    seconds. With a *Form of the answer*, the values that you ask for come in columns of their own, with their types.
 
     **When something fails.** A tool that fails does not fail the node: the model reads the reason and may try again or
     do without. What fails the node (the chat model does not answer, the iteration limit is reached) can go to an
@@ -74,7 +79,9 @@ class AgentPrompter(AgentSettings):
         columns = [knext.Column(message_type(), found.conversation)]
         if found.error is not None:
             columns.append(knext.Column(knext.string(), found.error))
-        return knext.Schema.from_columns(columns), [None] * ctx.get_connected_output_port_numbers()[1]
+        with shown_to_the_user():
+            answer = answer_schema(self.answer.format())
+        return knext.Schema.from_columns(columns), [None] * ctx.get_connected_output_port_numbers()[1], answer
 
     def execute(
         self,

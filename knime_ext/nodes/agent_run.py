@@ -12,14 +12,17 @@ from langchain_core.messages import BaseMessage, HumanMessage
 from knime_ext.agent import (
     Agent,
     Allowance,
+    CodeLimits,
     DataRepository,
     ToolNames,
     cells_from_messages,
+    code_tool,
     messages_from_cells,
     render_trace,
     to_langchain_tools,
 )
-from knime_ext.nodes.agent_settings import AgentSettings, IterationLimit
+from knime_ext.nodes.agent_settings import AgentMode, AgentSettings, IterationLimit
+from knime_ext.nodes.answer_table import answer_table
 from knime_ext.nodes.cells import conversation_table, empty_table, messages_in, texts_in, tools_in
 from knime_ext.nodes.chat_model_port import ChatModelPortObject
 from knime_ext.nodes.result_shelf import result_shelf
@@ -29,7 +32,10 @@ if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
 
     from knime.types.message import MessageValue
+    from knime.types.tool import Tool
+    from knime_ext.agent import AnswerFormat
     from knime_ext.agent.budget import WhenExhausted
+    from knime_ext.tools import ResultShelf
 
 __all__ = ["AgentInputs", "run_agent"]
 
@@ -73,30 +79,21 @@ class _Tables(DataRepository):
 
 
 def run_agent(settings: AgentSettings, ctx: knext.ExecutionContext, inputs: AgentInputs) -> list[Any]:
-    """Asks the agent and gives what the node returns: conversation, data outputs, page.
+    """Asks the agent and gives what the node returns: conversation, data outputs, answer, page.
 
     Raises:
         knext.InvalidParametersError: The agent failed and errors do not go to a column.
         KnimeExtError: The agent could not begin.
     """
     columns = settings.columns(inputs.tools.schema, None if inputs.history is None else inputs.history.schema)
+    form = settings.answer.format()
     past = _past(inputs.history, columns.conversation, columns.continued_error)
     data = _Tables(settings.data_message_prefix, inputs.data)
     with ToolHost(ctx, changed=settings.mcp.changed_tools, questions=settings.mcp.questions) as host:
-        tools = to_langchain_tools(
-            tools_in(inputs.tools, columns.tool),
-            host,
-            data=data,
-            simple_types_only=settings.simple_types_only,
-            execution_hints={"execution-mode": "DEBUG" if settings.debug else "DEFAULT"},
-            approval=settings.approval.policy(),
-            approve=host.approve,
-            shelf=result_shelf(ctx),
-            max_result_chars=settings.limits.result_chars,
-        )
+        tools = _tools(settings, tools_in(inputs.tools, columns.tool), host, data, result_shelf(ctx))
         names = ToolNames(tools)
         question, history = _question(settings.user_message, messages_from_cells(past.messages, names))
-        agent = _agent(settings, inputs.chat_model.create_model(ctx), tools, data)
+        agent = _agent(settings, inputs.chat_model.create_model(ctx), tools, data, form)
         run = agent.attempt(question, history, cancel=ctx.is_canceled)
     if run.error is not None and (columns.error is None or run.stop_reason == "cancelled"):
         raise knext.InvalidParametersError(_sentence(run.error))
@@ -109,11 +106,40 @@ def run_agent(settings: AgentSettings, ctx: knext.ExecutionContext, inputs: Agen
     return [
         conversation_table(rows.messages, columns.conversation, errors),
         [*tables, *(empty_table() for _ in range(count - len(tables)))],
+        answer_table(run, form),
         knext.view_html(render_trace(run.trace, "Conversation")),
     ]
 
 
-def _agent(settings: AgentSettings, model: Any, tools: Sequence[BaseTool], data: DataRepository) -> Agent:
+def _tools(
+    settings: AgentSettings, rows: Sequence[Tool], host: ToolHost, data: DataRepository, shelf: ResultShelf
+) -> Sequence[BaseTool]:
+    limits, in_code = settings.limits, settings.mode == AgentMode.CODE.name
+    tools = to_langchain_tools(
+        rows,
+        host,
+        data=data,
+        simple_types_only=settings.simple_types_only,
+        execution_hints={"execution-mode": "DEBUG" if settings.debug else "DEFAULT"},
+        approval=settings.approval.policy(),
+        approve=host.approve,
+        shelf=shelf,
+        # Code reads results whole; the model gets what the code prints.
+        max_result_chars=None if in_code else limits.result_chars,
+    )
+    if not in_code:
+        return tools
+    code_limits = CodeLimits(
+        output_bytes=limits.result_chars,
+        result_chars=limits.result_chars,
+        seconds_per_call=limits.seconds_per_call or None,
+    )
+    return [code_tool(tools, code_limits)]
+
+
+def _agent(
+    settings: AgentSettings, model: Any, tools: Sequence[BaseTool], data: DataRepository, form: AnswerFormat | None
+) -> Agent:
     return Agent(
         model,
         tools,
@@ -123,6 +149,8 @@ def _agent(settings: AgentSettings, model: Any, tools: Sequence[BaseTool], data:
         when_exhausted=_ENDS[settings.recursion_limit_handling],
         final_prompt=settings.recursion_limit_prompt,
         data=data,
+        answer_format=form,
+        tool_tokens=settings.limits.tool_tokens or None,
     )
 
 

@@ -7,12 +7,13 @@ from typing import Any
 
 import knime.extension as knext
 
+from knime_ext.nodes.answer_settings import AnswerSettings
 from knime_ext.nodes.approval_settings import ApprovalSettings
 from knime_ext.nodes.changed_tools import ChangedTools
 from knime_ext.nodes.columns import chosen_column, holds_messages, holds_text, holds_tools
 from knime_ext.nodes.limit_settings import LimitSettings
 
-__all__ = ["AgentColumns", "AgentSettings", "ErrorHandling", "IterationLimit"]
+__all__ = ["AgentColumns", "AgentMode", "AgentSettings", "ErrorHandling", "IterationLimit"]
 
 _DEVELOPER_MESSAGE = """\
 You are an assistant that answers with the help of tools.
@@ -25,6 +26,17 @@ You are an assistant that answers with the help of tools.
 _FINAL_PROMPT = """\
 The limit of steps is reached and no more tools can be called. Answer now from what the conversation holds.
 If something is missing because a tool could not run any more, say what it is."""
+
+
+class AgentMode(knext.EnumParameterOptions):
+    """How the model uses tools."""
+
+    TOOLS = ("Tool calling", "The model asks for single calls and reads each result.")
+    CODE = (
+        "Code",
+        "The model writes Python that calls the tools as functions and runs in a sandbox without files and network. "
+        "A loop over a hundred calls takes one iteration, and the model reads only what its code prints.",
+    )
 
 
 class IterationLimit(knext.EnumParameterOptions):
@@ -164,6 +176,15 @@ class AgentSettings:
         "Name of the message column in the output, if no conversation history is connected.",
         "Conversation",
     ).rule(_WITH_HISTORY, knext.Effect.HIDE)
+    mode = knext.EnumParameter(
+        "Mode",
+        "How the model uses the tools. *Code* needs the package `pydantic-monty` and a model that writes code well.",
+        AgentMode.TOOLS.name,
+        AgentMode,
+        style=knext.EnumParameter.Style.VALUE_SWITCH,
+        is_advanced=True,
+    )
+    answer = AnswerSettings()
     recursion_limit = knext.IntParameter(
         "Iteration limit",
         "How many times the model may ask for tools before it has to answer. One iteration is one reply of the model "

@@ -42,6 +42,13 @@ class LimitSettings:
         0,
         min_value=0,
     )
+    tool_tokens = knext.IntParameter(
+        "Definitions of tools (tokens)",
+        "If names, descriptions and arguments of all tools are estimated to take more tokens, the model gets a tool to "
+        "search with in their place, and then the tools that it has found. 0 always shows all.",
+        0,
+        min_value=0,
+    )
     result_chars = knext.IntParameter(
         "Longest result (characters)",
         "A longer result of a tool goes to a file; the model gets the beginning, and a tool to read on with.",

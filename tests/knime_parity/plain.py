@@ -77,6 +77,7 @@ def _plain_entry(key: str, value: Any) -> Any:
         return re.findall(r"\w+", html.unescape(re.sub(r"</?\w+>", " ", value)))
     if key == "errorMessage":
         return type(value).__name__
-    if key == "type" and isinstance(value, dict):  # the type of a column, whose name for people comes from Java
+    # The type of a column, whose name for people comes from Java; a setting may be called so, too.
+    if key == "type" and isinstance(value, dict) and "id" in value:
         return cast("dict[str, Any]", value)["id"]
     return plain_dialog(value)

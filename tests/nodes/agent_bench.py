@@ -59,7 +59,7 @@ class Context(ExecutionContext):
     """A host that runs workflows and MCP tools by calling functions, and writes the calls down."""
 
     def __init__(self, run: Callable[..., Any], data_outputs: int = 1, host: NodeHost | None = None) -> None:
-        super().__init__(host, {}, [1, 1, 1, 1], [1, data_outputs])
+        super().__init__(host, {}, [1, 1, 1, 1], [1, data_outputs, 1])
         self.run = run
         self.calls: list[tuple[str, dict[str, Any]]] = []
         self.hints: dict[str, str] = {}
@@ -91,6 +91,7 @@ class Outcome:
 
     conversation: knext.Table
     data: list[knext.Table]
+    answer: knext.Table
     page: str
     context: Context
     port: ScriptedPort
@@ -130,8 +131,9 @@ class Bench:
         tools = self.tools_table if self.tools_table is not None else tool_table(self.tools)
         schemas = [each.schema for each in self.data]
         history_schema = None if self.history is None else self.history.schema
-        configured, groups = node.configure(context, port.spec, tools.schema, history_schema, schemas)
+        configured, groups, answer_columns = node.configure(context, port.spec, tools.schema, history_schema, schemas)
         assert groups == [None] * self.data_outputs
-        conversation, data, view = node.execute(context, port, tools, self.history, list(self.data))
+        conversation, data, answer, view = node.execute(context, port, tools, self.history, list(self.data))
         assert conversation.schema == configured
-        return Outcome(conversation=conversation, data=data, page=view.html, context=context, port=port)
+        assert answer.schema == answer_columns
+        return Outcome(conversation=conversation, data=data, answer=answer, page=view.html, context=context, port=port)
