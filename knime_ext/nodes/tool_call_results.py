@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
@@ -42,7 +42,8 @@ class CallOutcome:
 
     def to_bytes(self) -> bytes:
         """For the journal."""
-        return json.dumps(asdict(self)).encode("ascii")
+        whole = {"text": self.text, "structured": self.structured, "media": self.media, "error": self.error}
+        return json.dumps(whole).encode("ascii")
 
     @classmethod
     def from_bytes(cls, payload: bytes) -> CallOutcome:
