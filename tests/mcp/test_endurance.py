@@ -1,57 +1,54 @@
 """Many calls, many callers, dead servers: right results for the healthy, bounded time, nothing left behind."""
 
 import asyncio
+import json
 import socket
+import sys
 import time
-from contextlib import ExitStack
+from collections.abc import Generator
+from contextlib import ExitStack, contextmanager
 
 import psutil
 import pytest
-from starlette.requests import Request
-from starlette.responses import Response
 
 from knime_ext.errors import MCPError
-from knime_ext.mcp import SessionPool, StreamableHTTPServer, Timeouts, list_servers
+from knime_ext.mcp import MCPToolset, SessionPool, StreamableHTTPServer, Timeouts, list_servers
 from tests.mcp.bench import listed, run
 from tests.servers.legacy import ECHO, JSON, LegacyServer, serving
-from tests.servers.process import free_port
+from tests.servers.process import HERE, free_port, running
 
 CALLS = 10_000
 WARM_UP = 2_000
-GROWTH_BYTES = 16 * 1024 * 1024
-"""The test's own server lives in the same process and notes every request (about 600 bytes each)."""
+GROWTH_BYTES = 8 * 1024 * 1024
 
 
-class ForgetfulServer(LegacyServer):
-    """A server that keeps no record of single requests, so that memory shows what the client keeps."""
-
-    async def handle(self, request: Request) -> Response:
-        response = await super().handle(request)
-        self.headers.clear()
-        self.seen.clear()
-        return response
+@contextmanager
+def lean() -> Generator[str]:
+    """The URL of the server in `lean.py`, which is a process of its own."""
+    with running([sys.executable, str(HERE / "lean.py")], r"ready (\d+)") as (_, ready):
+        yield f"http://127.0.0.1:{ready[1]}/mcp"
 
 
 @pytest.mark.timeout(1200)
 def test_ten_thousand_calls_use_one_connection_and_no_more_memory_than_a_few():
-    with serving(ForgetfulServer()) as server:
-        process = psutil.Process()
+    process = psutil.Process()
 
-        async def scenario() -> int:
-            async with SessionPool() as pool:
-                session = pool.session(StreamableHTTPServer(server.url))
-                warm = 0
-                for number in range(CALLS):
-                    result = await session.call_tool("echo", {"text": str(number)})
-                    assert result.text == str(number)
-                    if number == WARM_UP:
-                        warm = process.memory_info().rss
-                return process.memory_info().rss - warm
+    async def scenario(url: str) -> tuple[int, JSON]:
+        async with SessionPool() as pool:
+            session = pool.session(StreamableHTTPServer(url))
+            warm = 0
+            for number in range(CALLS):
+                result = await session.call_tool("echo", {"text": str(number)})
+                assert result.text == str(number)
+                if number == WARM_UP:
+                    warm = process.memory_info().rss
+            grown = process.memory_info().rss - warm
+            return grown, json.loads((await session.call_tool("counted", {})).text)
 
-        growth = run(scenario(), seconds=1150)
+    with lean() as url:
+        growth, counted = run(scenario(url), seconds=1150)
     assert growth < GROWTH_BYTES
-    assert len(server.clients) == 1
-    assert server.handshakes == 1
+    assert counted == {"connections": 1, "greetings": 1, "pages": 0}
 
 
 def test_two_hundred_callers_over_eight_servers_of_which_three_are_dead():
@@ -95,14 +92,17 @@ def test_three_hundred_tools_with_ten_broken_ones():
     assert [problem.name for problem in listing.problems] == [f"tool_{number}" for number in range(0, 300, 30)]
 
 
-def test_ten_thousand_pages_end_at_the_limit():
-    def page(cursor: str | None) -> JSON:
-        return {"tools": [], "nextCursor": str(int(cursor or 0) + 1)}
+def test_a_list_of_ever_more_pages_ends_at_the_limit():
+    async def scenario(url: str) -> tuple[str | None, JSON]:
+        async with SessionPool() as pool:
+            server = StreamableHTTPServer(url, timeouts=Timeouts(list=100))
+            listing = await MCPToolset(server, pool).list()
+            return listing.error, json.loads((await pool.session(server).call_tool("counted", {})).text)
 
-    with serving(LegacyServer(pages=page)) as server:
-        listing = listed(StreamableHTTPServer(server.url, timeouts=Timeouts(list=100)), seconds=110)
-    assert listing.error is not None and "more than 1000 pages" in listing.error
-    assert server.seen.count("tools/list") == 1000
+    with lean() as url:
+        error, counted = run(scenario(url), seconds=110)
+    assert error is not None and "more than 1000 pages" in error
+    assert counted == {"connections": 1, "greetings": 1, "pages": 1000}
 
 
 def test_dead_servers_do_not_hold_up_the_healthy_ones():
