@@ -15,15 +15,7 @@ from knime_ext.agent.answer_format import AnswerFormat
 from knime_ext.agent.budget import Allowance, Budget, Limit, Outside, StopReason, WhenExhausted
 from knime_ext.agent.cancellation import Cancel, Cancelled, unless_cancelled
 from knime_ext.agent.data import DataRepository
-from knime_ext.agent.events import (
-    AgentEvent,
-    Hear,
-    ReasoningDelta,
-    TextDelta,
-    ToolCallFinished,
-    ToolCallStarted,
-    TurnStarted,
-)
+from knime_ext.agent.events import Hear
 from knime_ext.agent.langchain_tools import RowTool, tool_definitions
 from knime_ext.agent.loop import (
     Answer,
@@ -36,7 +28,6 @@ from knime_ext.agent.loop import (
     error_message,
     in_form,
     next_step,
-    reasoning_of,
     text_of,
     with_call_ids,
 )
@@ -46,6 +37,7 @@ from knime_ext.agent.origin import RESULTS_ARE_DATA
 from knime_ext.agent.pace import Pace
 from knime_ext.agent.recorder import Recorder
 from knime_ext.agent.run_tools import instructions_of, tools_for_run
+from knime_ext.agent.telling import Teller
 from knime_ext.agent.tool_calls import TimeLimit, run_call
 from knime_ext.agent.tool_offer import ToolCatalogue, ToolOffer
 from knime_ext.agent.trace import Trace
@@ -130,7 +122,7 @@ class Run:
         self._recorder = Recorder(model_name(setup.model), text_of(question), setup.tools)
         self._state = LoopState()
         self._passing_loop = passing_loop
-        self._hear = hear
+        self._teller = Teller(hear, self._recorder.shown_name)
 
     async def outcome(self, cancel: Cancel | None) -> AgentRun:
         """Runs to the end; a failure or a stop by `cancel` is in the result."""
@@ -244,7 +236,7 @@ class Run:
     async def _ask(self) -> AIMessage:
         recorder = self._recorder
         recorder.turn += 1
-        self._tell(TurnStarted(recorder.turn))
+        self._teller.turn(recorder.turn)
         began = recorder.now()
         with translated(self._setup.model):
             reply = await self._reply(self._bound_model(), self._messages())
@@ -256,27 +248,11 @@ class Run:
         model, passing_loop = self._setup.model, self._passing_loop
 
         async def once() -> AIMessage:
-            if self._hear is None:
-                return await ask(model, bound, messages, passing_loop=passing_loop)
-            return await ask_streaming(model, bound, messages, self._tell_piece, passing_loop=passing_loop)
+            if self._teller.is_heard:
+                return await ask_streaming(model, bound, messages, self._teller.piece, passing_loop=passing_loop)
+            return await ask(model, bound, messages, passing_loop=passing_loop)
 
         return await self._setup.pace.model_call(once)
-
-    def _tell(self, event: AgentEvent) -> None:
-        if self._hear is not None:
-            self._hear(event)
-
-    def _tell_piece(self, piece: AIMessage) -> None:
-        if reasoning := reasoning_of(piece):
-            self._tell(ReasoningDelta(reasoning))
-        if text := text_of(piece):
-            self._tell(TextDelta(text))
-
-    def _tell_result(self, message: ToolMessage, seconds: float) -> None:
-        if self._hear is not None:
-            name = self._recorder.shown_name(message.name or "")
-            failed = message.status == "error"
-            self._hear(ToolCallFinished(message.tool_call_id, name, text_of(message), failed, seconds))
 
     def _used_ids(self) -> list[str]:
         replies = [message for message in self._messages() if isinstance(message, AIMessage)]
@@ -308,12 +284,12 @@ class Run:
         async def run_one(position: int, call: ToolCall) -> None:
             async with self._setup.pace.tool_call(self._setup.tools.get(call["name"])):
                 began = self._recorder.now()
-                self._tell(ToolCallStarted(call["id"] or "", self._recorder.shown_name(call["name"]), call["args"]))
+                self._teller.call(call)
                 limit = TimeLimit.soonest(budget.seconds_per_call, budget.seconds, began)
                 message = await run_call(call, self._setup.tools, limit)
                 ended = self._recorder.now()
             done[position] = (message, began, ended)
-            self._tell_result(message, ended - began)
+            self._teller.result(message, ended - began)
 
         try:
             await asyncio.gather(*(run_one(position, call) for position, call in enumerate(calls)))
@@ -329,7 +305,7 @@ class Run:
     def _add(self, message: ToolMessage) -> None:
         """Adds the answer to a call that was not made."""
         self._recorder.add(message)
-        self._tell_result(message, 0.0)
+        self._teller.result(message)
 
     def _close_calls(self, reason: str) -> None:
         for identifier, name in self._recorder.open_calls():
