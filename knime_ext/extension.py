@@ -1,5 +1,6 @@
 """What a host loads: one line per node, and nothing heavy behind it."""
 
+from knime_ext.nodes.agent_batch_prompter import AgentBatchPrompter
 from knime_ext.nodes.agent_prompter import AgentPrompter
 from knime_ext.nodes.chat_model_connector import ChatModelConnector
 from knime_ext.nodes.convert_tools import ConvertTools
@@ -11,6 +12,7 @@ from knime_ext.nodes.tool_explorer import ToolExplorer
 from knime_ext.nodes.value_types import provide_value_types
 
 __all__ = [
+    "AgentBatchPrompter",
     "AgentPrompter",
     "ChatModelConnector",
     "ConvertTools",

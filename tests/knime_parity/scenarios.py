@@ -544,6 +544,7 @@ def _refused(world: World, node: str, settings: dict[str, Any]) -> bool:
 
 def _no_inputs(node: str) -> list[Any]:
     inputs: dict[str, list[Any]] = {
+        "AgentBatchPrompter": [None, None, None],
         "AgentPrompter": [None, None, None, []],
         "ConvertTools": [None],
         "ToolBuilder": [None],

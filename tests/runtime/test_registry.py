@@ -16,6 +16,7 @@ PLATFORM = {
     *("StringConfiguration", "IntegerConfiguration", "DoubleConfiguration", "BooleanConfiguration"),
 }
 EXTENSION = {
+    "AgentBatchPrompter",
     "MCPToolProvider",
     "AgentPrompter",
     "ChatModelConnector",

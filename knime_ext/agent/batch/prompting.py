@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -26,9 +27,10 @@ from knime_ext.agent.langchain_tools import tool_definitions
 from knime_ext.agent.model_errors import model_name
 from knime_ext.agent.pace import Pace
 from knime_ext.agent.tool_offer import ToolCatalogue
+from knime_ext.bridge import shared_bridge
 from knime_ext.errors import AgentError, ConfigurationError
 
-__all__ = ["BatchPrompter"]
+__all__ = ["BatchPrompter", "prompt_table"]
 
 _FORMAT = 1
 """Changes with the form of what the journal holds."""
@@ -260,3 +262,57 @@ def _place(tool: BaseTool) -> list[Any]:
     """Where a tool lives, for the fingerprint."""
     known = tool.metadata or {}
     return [known.get("server"), known.get("provider"), known.get("wire_name")]
+
+
+def prompt_table(
+    prompter: BatchPrompter,
+    table: pa.Table,
+    journal: Path,
+    *,
+    rows: int | None = None,
+    fresh: bool = False,
+    concurrency: int = 16,
+    stop_at_first_error: bool = False,
+    retry_failed: bool = False,
+    progress: Callable[[BatchProgress], None] | None = None,
+    cancel: Cancel | None = None,
+) -> pa.Table:
+    """Asks for every row of a table, in code that is not async; may be called in any thread.
+
+    Args:
+        prompter: What is asked, and of whom.
+        table: One row per prompt.
+        journal: A file for finished rows, from which the next call goes on if this one ends early. It stays.
+        rows: Only the first rows; all if not given.
+        fresh: Whether to forget what the journal has.
+        concurrency: As in `BatchPrompter.run`.
+        stop_at_first_error: As in `BatchPrompter.run`.
+        retry_failed: As in `BatchPrompter.run`.
+        progress: As in `BatchPrompter.run`; called in another thread.
+        cancel: As in `BatchPrompter.run`.
+
+    Returns:
+        The rows with their answers.
+
+    Raises:
+        ConfigurationError: A template does not fit the table, or the journal belongs to something else.
+        RowFailed: A row failed and the run was to stop then.
+        RowsCancelled: It was stopped by `cancel`.
+    """
+    source = RowSource.of_table(table)
+    prompter.check(source)
+    with Journal.open(journal, fingerprint=prompter.fingerprint(source), fresh=fresh) as opened:
+        wanted = source.head(rows)
+        work = prompter.run(
+            wanted,
+            opened,
+            concurrency=concurrency,
+            stop_at_first_error=stop_at_first_error,
+            retry_failed=retry_failed,
+            progress=progress,
+            cancel=cancel,
+        )
+        with shared_bridge() as bridge:
+            bridge.run(work)
+        schema = pa.schema([*table.schema, *prompter.fields(table.column_names)], table.schema.metadata)
+        return pa.Table.from_batches(prompter.answered(wanted, opened), schema)
