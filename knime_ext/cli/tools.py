@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from knime_ext.cli.call_rows import call_rows
 from knime_ext.cli.failures import ends_well
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["app", "tools_of_server"]
 
 app = typer.Typer(help="Look at the tools of an MCP server and call them.", no_args_is_help=True, rich_markup_mode=None)
+
+app.command("call-rows")(call_rows)
 
 Where = Annotated[
     str,
