@@ -8,14 +8,18 @@ from dataclasses import replace
 from langchain_core.messages import AIMessage, BaseMessage, SystemMessage, ToolMessage
 from langchain_core.tools import BaseTool
 
-from knime.types.message import MessageType, MessageValue, ToolCall, from_langchain_message, to_langchain_message
+from knime.types.message import (
+    UNREADABLE,
+    MessageType,
+    MessageValue,
+    ToolCall,
+    from_langchain_message,
+    to_langchain_message,
+)
 from knime_ext.agent.loop import error_message
 from knime_ext.tools import safe_name
 
 __all__ = ["ToolNames", "cells_from_messages", "messages_from_cells"]
-
-UNREADABLE = "unreadable_arguments"
-"""The argument under which a cell keeps the text of a call whose arguments were no JSON."""
 
 # LangChain gives every reply without an id a random one; it means nothing outside of the process.
 _PASSING_ID = "lc_run-"

@@ -146,3 +146,14 @@ def test_whatever_a_table_holds_every_call_is_answered_and_every_answer_was_aske
         if isinstance(message, AIMessage):
             waiting = {call["id"] or "" for call in message.tool_calls}
     assert waiting == set()
+
+
+@given(st.none() | st.text() | st.integers() | st.sampled_from(["null", "[1]", '{"n": 1}', '{"n": ', "NaN", '"x"']))
+def test_whatever_stands_where_arguments_should_be_is_a_conversation_that_goes_on(arguments: Any) -> None:
+    cell = {"0": "AI", "1": None, "2": [{"0": "1", "1": "echo", "2": arguments}], "3": None, "4": None}
+    found = messages_from_cells([user("go"), MessageValueFactory().decode(cell)], names())
+    assert [message.type for message in found] == ["human", "ai", "tool"]
+    assert isinstance(found[1], AIMessage)
+    expected = {"n": 1} if arguments == '{"n": 1}' else None
+    kept = found[1].tool_calls[0]["args"]
+    assert kept in (expected, {}, {"unreadable_arguments": str(arguments)})

@@ -40,6 +40,7 @@ else:
 
 
 __all__ = [
+    "UNREADABLE",
     "MessageContentPart",
     "MessageContentPartType",
     "MessageType",
@@ -111,8 +112,17 @@ class MessageValue:
         )
 
 
+UNREADABLE = "unreadable_arguments"
+"""The argument under which a cell keeps the text of a call whose arguments are no JSON object."""
+
+
 def _arguments(text: Any) -> dict[str, Any]:
-    return cast("dict[str, Any]", json.loads(text) if isinstance(text, str) and text else text or {})
+    """The arguments of a call; tables are edited and filtered by all kinds of nodes, so anything may stand there."""
+    try:
+        value = json.loads(text) if isinstance(text, str) and text else text or {}
+    except ValueError:
+        value = text
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {UNREADABLE: str(text)}
 
 
 class MessageValueFactory(_ValueFactory):
