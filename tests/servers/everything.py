@@ -1,4 +1,4 @@
-"""The reference server `@modelcontextprotocol/server-everything`, which this project did not write."""
+"""The reference servers from npm, which this project did not write."""
 
 import fcntl
 import shutil
@@ -12,25 +12,26 @@ import pytest
 from tests.servers.process import NotStarted, free_port, running
 
 NODE = Path(__file__).parent.parent / "node"
-PROGRAM = NODE / "node_modules" / "@modelcontextprotocol" / "server-everything" / "dist" / "index.js"
+SERVERS = NODE / "node_modules" / "@modelcontextprotocol"
 INSTALL_SECONDS = 300
 
 
-def program() -> Path:
-    """The server's program; installed when it is missing."""
+def program(server: str = "server-everything") -> Path:
+    """The program of a server; installed when it is missing."""
     for tool in ("node", "npm"):
         if shutil.which(tool) is None:
-            pytest.skip(f"{tool} is not installed, and the reference server server-everything needs it")
+            pytest.skip(f"{tool} is not installed, and the reference server {server} needs it")
+    path = SERVERS / server / "dist" / "index.js"
     with (NODE / "package.json").open(encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not PROGRAM.exists():
+        if not path.exists():
             subprocess.run(["npm", "ci", "--no-audit", "--no-fund"], cwd=NODE, check=True, timeout=INSTALL_SECONDS)
-    return PROGRAM
+    return path
 
 
 @contextmanager
 def everything(mode: str) -> Generator[str]:
-    """The URL of the server in one of its HTTP modes, "sse" or "streamableHttp"."""
+    """The URL of server-everything in one of its HTTP modes, "sse" or "streamableHttp"."""
     command = ["node", str(program()), mode]
     path = "sse" if mode == "sse" else "mcp"
     for attempts_left in (4, 3, 2, 1, 0):
