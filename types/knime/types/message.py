@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, cast
@@ -118,10 +119,9 @@ UNREADABLE = "unreadable_arguments"
 
 def _arguments(text: Any) -> dict[str, Any]:
     """The arguments of a call; tables are edited and filtered by all kinds of nodes, so anything may stand there."""
-    try:
-        value = json.loads(text) if isinstance(text, str) and text else text or {}
-    except ValueError:
-        value = text
+    value: Any = text or {}
+    with suppress(ValueError):
+        value = json.loads(value) if isinstance(value, str) else value
     return cast("dict[str, Any]", value) if isinstance(value, dict) else {UNREADABLE: str(text)}
 
 
