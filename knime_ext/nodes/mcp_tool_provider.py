@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import knime.extension as knext
 
 from knime_ext.nodes.category import category
-from knime_ext.nodes.changed_tools import ChangedTools
 from knime_ext.nodes.columns import tool_type
 from knime_ext.nodes.failures import shown_to_the_user
-from knime_ext.nodes.provider_settings import NamePrefix, OtherServer, TimeLimits, ToolChoice
+from knime_ext.nodes.provider_settings import OtherServer, TimeLimits, ToolChoice
 from knime_ext.nodes.server_address import check_address
-
-if TYPE_CHECKING:
-    from knime.types.tool import MCPTool
-    from knime_ext.nodes.server_listing import Answer
 
 __all__ = ["MCPToolProvider"]
 
@@ -89,54 +84,11 @@ class MCPToolProvider:
 
     def execute(self, ctx: knext.ExecutionContext) -> Any:
         """Asks the servers and writes their tools."""
-        from knime_ext.mcp import Timeouts
-        from knime_ext.nodes.cells import tool_table
-        from knime_ext.nodes.server_listing import ask_servers, share_with_other_processes, warning_about
-        from knime_ext.nodes.server_table import server_table
+        from knime_ext.nodes.provider_run import list_tools
 
-        timeouts = Timeouts(connect=self.time_limits.connect, list=self.time_limits.listing)
         with shown_to_the_user():
-            providers = getattr(ctx, "_mcp_providers", None)
-            answers = ask_servers(self._servers(), providers, timeouts, ctx.is_canceled)
-            written, changes = self._select(answers)
-            if not hasattr(ctx, "_execute_mcp_tool"):
-                share_with_other_processes(answers)
-        warnings = [warning_about(answers), changes]
-        if any(warnings):
-            ctx.set_warning(" ".join(filter(None, warnings)))
-        return tool_table([tool for tools in written.values() for tool in tools]), server_table(answers, written)
+            return list_tools(ctx, self._servers(), self.tools, self.time_limits)
 
     def _servers(self) -> list[str]:
         named = [self.server_url, *(other.server for other in self.more_servers)]
         return list(dict.fromkeys(name.strip() for name in named if name.strip()))
-
-    def _select(self, answers: list[Answer]) -> tuple[dict[int, list[MCPTool]], str | None]:
-        """The tools that are written, by the position of their server, and what has changed."""
-        from knime_ext.nodes.tool_selection import Pins, matches_any, patterns_in, prefixed
-
-        include, exclude = patterns_in(self.tools.include) or ["*"], patterns_in(self.tools.exclude)
-        pins = Pins.parse(self.tools.pins)
-        pinned, changes = pins.sort([tool for answer in answers for tool in answer.tools])
-        kept = {id(tool) for tool in pinned}
-        if changes and self.tools.changed_pins == ChangedTools.FAIL.name:
-            raise knext.InvalidParametersError(
-                f"Pinned tools are not what they were: {'; '.join(changes)}. See whether you still trust them and pin "
-                "them again, or accept changed tools in the dialog."
-            )
-        written = {
-            place: [
-                prefixed(tool, self._prefix(answer))
-                for tool in answer.tools
-                if id(tool) in kept
-                and matches_any(tool.tool_name, include)
-                and not matches_any(tool.tool_name, exclude)
-            ]
-            for place, answer in enumerate(answers)
-        }
-        warn = changes and self.tools.changed_pins == ChangedTools.WARN.name
-        return written, f"Pinned tools are not what they were: {'; '.join(changes)}." if warn else None
-
-    def _prefix(self, answer: Answer) -> str:
-        if self.tools.prefix == NamePrefix.SERVER.name:
-            return answer.short_name
-        return self.tools.prefix_text.strip() if self.tools.prefix == NamePrefix.CUSTOM.name else ""
