@@ -16,6 +16,8 @@ from pydantic import SecretStr
 from knime.types.tool import MCPTool
 from knime_ext.agent import Agent, Allowance, Budget, to_langchain_tools
 from knime_ext.agent.code.limits import CodeLimits
+from knime_ext.agent.langchain_tools import RowTool
+from knime_ext.errors import InvalidArguments
 from knime_ext.testing import ScriptedChatModel, call
 from knime_ext.tools import ToolResult
 from tests.agent.openai_server import chosen, completion, openai_service, results_in
@@ -288,3 +290,37 @@ def test_reading_on_in_long_results_is_no_function_and_long_results_come_whole()
     shortened = to_langchain_tools([row], Host())
     assert "read_more" in [one.name for one in shortened]
     assert "read_more" not in runner(*shortened).instructions
+
+
+def test_code_in_a_fence_is_taken_and_anything_else_is_refused_with_a_reason() -> None:
+    assert answer(runner(), "```python\nx = 1\nx + 1\n```").content == "Result: 2"
+    with pytest.raises(InvalidArguments, match="'code'"):
+        runner().invoke({"script": "1"})
+
+
+def test_results_of_many_calls_are_bounded_together_and_media_lose_their_data() -> None:
+    image = {"type": "image", "mimeType": "image/png", "data": "a" * 6_000_000}
+
+    def draw(_: Any) -> tuple[str, ToolResult]:
+        return "drawn", ToolResult(content=[{"type": "text", "text": "drawn"}, image])
+
+    drawing = RowTool(
+        name="draw",
+        description="Draws.",
+        args_schema={"type": "object", "properties": {}},
+        func=draw,
+        response_format="content_and_artifact",
+    )
+    message = answer(runner(drawing), "len([draw() for _ in range(5)])")
+    kept = [len(block["data"]) for block in artifact(message).content if block["type"] == "image"]
+    assert kept == [6_000_000] * 3 + [0, 0]
+
+    @tool
+    def long() -> str:
+        """Much."""
+        return "y" * 90
+
+    text = "for _ in range(20):\n    long()"
+    message = answer(runner(long, limits=CodeLimits(value_chars=100)), text)
+    assert "the results of all calls of this code have more than 1000 characters" in message.text
+    assert len(inner_calls(message)) == 11

@@ -114,3 +114,16 @@ def test_a_limit_of_nothing_is_refused() -> None:
         else pytest.raises(Exception, match="'seconds' of code is 0")
     ):
         CodeLimits(seconds=0)
+
+
+def test_a_program_that_ends_while_code_runs_ends_at_once() -> None:
+    program = (
+        "import threading\nfrom langchain_core.tools import tool\nfrom knime_ext.agent import CodeLimits, code_tool\n"
+        "began = threading.Event()\n\n@tool\ndef begin() -> str:\n    'Begins.'\n    began.set()\n    return ''\n\n"
+        "python = code_tool([begin], CodeLimits(seconds=60))\n"
+        "code = 'begin()\\nwhile True:\\n    pass'\n"
+        "threading.Thread(target=python.invoke, args=[{'code': code}], daemon=True).start()\n"
+        "assert began.wait(20)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=40, check=False)
+    assert (done.returncode, done.stderr) == (0, "")

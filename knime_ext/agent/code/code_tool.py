@@ -17,7 +17,7 @@ from knime_ext.agent.code.values import TooLarge, shown
 from knime_ext.agent.code.workers import load_monty
 from knime_ext.agent.run_tools import TakeCall
 from knime_ext.bridge import shared_bridge
-from knime_ext.tools import ToolResult, text_for_model
+from knime_ext.tools import ToolResult, check_arguments, text_for_model
 
 __all__ = ["RUN_PYTHON", "CodeTool", "code_tool"]
 
@@ -111,13 +111,22 @@ def _unused(arguments: dict[str, Any]) -> tuple[str, ToolResult]:
 
 def _made(tool: CodeTool, runner: CodeRunner) -> CodeTool:
     async def acall(arguments: dict[str, Any]) -> tuple[str, ToolResult]:
-        return _reply(await runner.run(str(arguments["code"])), runner.limits)
+        check_arguments(_SCHEMA, arguments, RUN_PYTHON)
+        return _reply(await runner.run(without_fence(arguments["code"])), runner.limits)
 
     def call(arguments: dict[str, Any]) -> tuple[str, ToolResult]:
         with shared_bridge() as bridge:
             return bridge.run(acall(arguments))
 
     return tool.model_copy(update={"func": call, "coroutine": acall})
+
+
+def without_fence(code: str) -> str:
+    """Code without the marks around it that models are used to write in chats."""
+    lines = code.strip().splitlines()
+    if len(lines) > 1 and lines[0].startswith("```") and lines[-1].strip() == "```":
+        return "\n".join(lines[1:-1])
+    return code
 
 
 def _marked(answer: Any) -> Any:
@@ -134,7 +143,7 @@ def _reply(run: CodeRun, limits: CodeLimits) -> tuple[str, ToolResult]:
         blocks.append({"type": "calls", "calls": [call_entry(call) for call in run.calls]})
     for call in run.calls:
         # Tables and media of the calls stay visible: they are what a person wants to look at.
-        blocks += [block for block in (call.raw.content if call.raw else ()) if block.get("type") != "text"]
+        blocks += call.blocks
     return text, ToolResult(content=tuple(blocks), is_error=run.outcome.error is not None)
 
 

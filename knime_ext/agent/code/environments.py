@@ -187,7 +187,9 @@ class ToolCallingEnvironment(_Environment):
             result=called.value,
             error=error,
             seconds=seconds,
-            raw=called.result,
+            blocks=tuple(block for block in called.result.content if block.get("type") != "text")
+            if called.result
+            else (),
         )
         return Observation(
             result=called.value,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -11,7 +12,8 @@ from typing import Any
 
 from knime_ext.agent.code.functions import CalledTool, ToolFunction
 from knime_ext.agent.code.limits import CodeLimits
-from knime_ext.agent.code.sandbox import Outcome, Sandbox, Stop
+from knime_ext.agent.code.sandbox import Outcome, Sandbox
+from knime_ext.agent.code.stopping import Stop
 from knime_ext.agent.code.values import TooLarge, argument_value, inside_value
 from knime_ext.agent.run_tools import TakeCall
 from knime_ext.agent.threads import call_in_thread
@@ -19,6 +21,12 @@ from knime_ext.errors import ToolFailed
 from knime_ext.tools import ToolResult
 
 __all__ = ["CodeRun", "CodeRunner", "ToolCallRecord"]
+
+
+RESULTS_AT_ONCE = 10
+"""The results of all calls of a piece of code may have this many times the characters of one."""
+
+MAX_BLOCK_CHARS = 20_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +39,7 @@ class ToolCallRecord:
         result: The Python value that the code got; None if the call failed.
         error: Why it failed, if it did.
         seconds: How long it took.
-        raw: The whole result, if the tool gave one.
+        blocks: What the result holds besides text, such as tables and images; of many large ones without their data.
         kind: "workflow", "mcp", or "" for any other tool.
         origin: Where the tool lives, if it says so.
     """
@@ -41,7 +49,7 @@ class ToolCallRecord:
     result: Any = None
     error: str | None = None
     seconds: float = 0.0
-    raw: ToolResult | None = None
+    blocks: tuple[Mapping[str, Any], ...] = ()
     kind: str = ""
     origin: str = ""
 
@@ -105,6 +113,8 @@ class _Calls:
         self._tasks: set[asyncio.Task[Any]] = set()
         self._made: list[ToolCallRecord | None] = []
         self._ended = False
+        self._chars = 0
+        self._block_chars = 0
 
     @property
     def made(self) -> tuple[ToolCallRecord, ...]:
@@ -158,7 +168,7 @@ class _Calls:
                 result=value,
                 error=error,
                 seconds=perf_counter() - began,
-                raw=called.result,
+                blocks=self._blocks(called.result),
                 kind=function.kind,
                 origin=function.definition.origin,
             )
@@ -169,7 +179,24 @@ class _Calls:
             raise ToolFailed(refused)
         called = await function.called(arguments, self._limits.seconds_per_call)
         try:
-            value, _ = inside_value(called.value, self._limits.value_chars)
+            value, size = inside_value(called.value, self._limits.value_chars)
         except TooLarge as error:
             raise ToolFailed(f"the call of {function.__name__!r} failed: {error}") from None
+        self._chars += size
+        most = RESULTS_AT_ONCE * self._limits.value_chars
+        if self._chars > most:
+            raise ToolFailed(f"the results of all calls of this code have more than {most} characters; ask for less")
         return called, value
+
+    def _blocks(self, result: ToolResult | None) -> tuple[Mapping[str, Any], ...]:
+        """What a person may want to look at later, as long as there is room."""
+        blocks = [block for block in (result.content if result else ()) if block.get("type") != "text"]
+        return tuple(self._with_room(block) for block in blocks)
+
+    def _with_room(self, block: Mapping[str, Any]) -> Mapping[str, Any]:
+        size = len(json.dumps(block, default=str))
+        if self._block_chars + size <= MAX_BLOCK_CHARS:
+            self._block_chars += size
+            return block
+        kept = {name: block[name] for name in ("type", "mimeType", "id", "name", "columns", "rows") if name in block}
+        return {**kept, "data": "", "omitted_bytes": size} if "data" in block else kept

@@ -7,8 +7,6 @@ doubt the variables are simply those from before.
 
 from __future__ import annotations
 
-import os
-import signal
 import threading
 import time
 from collections.abc import Callable, Collection, Mapping
@@ -21,53 +19,23 @@ from knime_ext.agent.code.awaited import awaited_calls
 from knime_ext.agent.code.guards import refusal
 from knime_ext.agent.code.imports import filtered, line_starts, parsed
 from knime_ext.agent.code.limits import CodeLimits
+from knime_ext.agent.code.stopping import Stop, Stopped, running
 from knime_ext.agent.code.values import TooLarge, outside_value
 from knime_ext.agent.code.workers import LOOK_EVERY_SECONDS, Workers, load_monty, shared_workers
 
 if TYPE_CHECKING:
     from pydantic_monty import FunctionSnapshot, FutureSnapshot, Monty, MontySession, NameLookupSnapshot
 
-__all__ = ["Outcome", "Sandbox", "StartCall", "Stop", "Stopped"]
+__all__ = ["Outcome", "Sandbox", "StartCall"]
 
 StartCall = Callable[[str, tuple[Any, ...], Mapping[str, Any]], "Future[Any]"]
 """Starts a call of a tool; the future's value is a JSON value, its exception is raised in the code."""
 
 MAX_ERROR_CHARS = 4_000
 
-_KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
-
-
-class Stopped(Exception):
-    """The code was stopped from outside."""
-
 
 class LimitExceeded(Exception):
     """The code went beyond a limit that is watched from outside."""
-
-
-class Stop:
-    """Stops one piece of code at once, from any thread."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._pid: int | None = None
-        self.is_set = False
-
-    def set(self) -> None:
-        """Stops it; its worker process is killed."""
-        with self._lock:
-            self.is_set = True
-            if self._pid is not None:
-                # The process belongs to this piece of code as long as `_pid` is set.
-                with suppress(OSError):
-                    os.kill(self._pid, _KILL)
-
-    def watch(self, pid: int | None) -> None:
-        """Says which process runs the code now; None if none does any more."""
-        with self._lock:
-            self._pid = pid
-            if self.is_set and pid is not None:
-                raise Stopped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,7 +147,7 @@ class Sandbox:
         while not self._lock.acquire(timeout=LOOK_EVERY_SECONDS):
             piece.check()
         try:
-            with self._workers.pool() as pool:
+            with running(piece.stop), self._workers.pool() as pool:
                 return self._in_worker(pool, piece)
         finally:
             self._lock.release()
