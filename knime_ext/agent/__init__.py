@@ -11,6 +11,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from knime_ext.agent.agent import Agent
     from knime_ext.agent.answer_format import AnswerField, AnswerFormat
+    from knime_ext.agent.batch.output_fields import OutputFields
+    from knime_ext.agent.batch.pacing import Pacing
+    from knime_ext.agent.batch.prompting import BatchPrompter, prompt_table
+    from knime_ext.agent.batch.retries import Retries
     from knime_ext.agent.budget import Allowance, Budget
     from knime_ext.agent.chat_models import ChatModelConfig, create_chat_model
     from knime_ext.agent.code.code_tool import CodeTool, code_tool
@@ -56,6 +60,7 @@ _HOMES = {
     "AnswerField": "answer_format",
     "AnswerFormat": "answer_format",
     "BatchPageRow": "page.batch_page",
+    "BatchPrompter": "batch.prompting",
     "Budget": "budget",
     "ChatModelConfig": "chat_models",
     "CodeActEnvironment": "code.environments",
@@ -70,7 +75,10 @@ _HOMES = {
     "MCPToolRegistry": "code.registry",
     "Observation": "code.environments",
     "OfflineChatModel": "offline",
+    "OutputFields": "batch.output_fields",
+    "Pacing": "batch.pacing",
     "ReasoningDelta": "events",
+    "Retries": "batch.retries",
     "RunFinished": "events",
     "TextDelta": "events",
     "ToolCallAction": "code.environments",
@@ -92,6 +100,7 @@ _HOMES = {
     "generate_compose_file": "code.compose",
     "generate_tool_system_prompt": "code.prompts",
     "messages_from_cells": "conversation",
+    "prompt_table": "batch.prompting",
     "render_batch": "page.batch_page",
     "render_trace": "page.run_page",
     "to_langchain_tools": "langchain_tools",
@@ -106,6 +115,7 @@ __all__ = [
     "AnswerField",
     "AnswerFormat",
     "BatchPageRow",
+    "BatchPrompter",
     "Budget",
     "ChatModelConfig",
     "CodeActEnvironment",
@@ -120,7 +130,10 @@ __all__ = [
     "MCPToolRegistry",
     "Observation",
     "OfflineChatModel",
+    "OutputFields",
+    "Pacing",
     "ReasoningDelta",
+    "Retries",
     "RunFinished",
     "TextDelta",
     "ToolCallAction",
@@ -142,6 +155,7 @@ __all__ = [
     "generate_compose_file",
     "generate_tool_system_prompt",
     "messages_from_cells",
+    "prompt_table",
     "render_batch",
     "render_trace",
     "to_langchain_tools",
