@@ -58,7 +58,7 @@ def test_schemas_reach_the_server_as_they_are() -> None:
     with openai_service([completion("ok")]) as service:
         Agent(create_chat_model(config(service.url)), tools).run("go")
     sent = {tool["function"]["name"]: tool["function"]["parameters"] for tool in service.requests[0]["tools"]}
-    assert sent == {tool.name: tool.args_schema for tool in tools}
+    assert sent == {tool.name: tool.args_schema for tool in tools if tool.name != "read_more"}
 
 
 def test_arguments_that_are_no_json_go_back_to_the_model() -> None:

@@ -68,7 +68,7 @@ def test_equal_names_of_two_servers_and_a_workflow_are_distinct_callable_tools(t
         columns = [encode_tools(days_between(url)) for url in urls] + [encode_tools([workflow])]
         rows = [tool for tool in decode_tools(pa.chunked_array(columns)) if tool is not None]
         context = stack.enter_context(tool_context(filestore=filestore))
-        tools: list[BaseTool] = [*to_langchain_tools(rows, context)]
+        tools: list[BaseTool] = [*to_langchain_tools(rows, context, max_result_chars=None)]
         if awaited:
             said = [asyncio.run(tool.ainvoke(arguments)) for tool, arguments in zip(tools, parts(tools), strict=True)]
         else:
