@@ -296,6 +296,28 @@ def called(tool: MCPTool, **arguments: Any) -> dict[str, Any]:
         return cast("dict[str, Any]", json.loads(caller.text(tool, arguments)))
 
 
+# payments-in-euros
+
+
+def test_payments_are_converted_by_the_narrowed_tool(examples: Path) -> None:
+    with serving(examples / "orders-agent" / "server.py") as address:
+        path = examples / "payments-in-euros" / "workflow.json"
+        result = run(path, settings={"provider.server_url": address})
+    by_invoice = {row["invoice"]: row for row in rows(result, "payments")}
+    assert {name: row["EUR amount"] for name, row in by_invoice.items()} == {
+        "R-1001": 215.0,
+        "R-1002": 1385.23,
+        "R-1003": 89.9,
+        "R-1004": 2363.27,
+        "R-1005": None,
+        "R-1006": None,
+    }
+    assert "'from_currency' must be one of" in by_invoice["R-1005"]["Error"]
+    assert "must have 'amount'" in by_invoice["R-1006"]["Error"]
+    [tool] = result.table("narrowed", 0).to_pyarrow().column("name").to_pylist()
+    assert tool == "to_euros"
+
+
 # orders-agent: the whole
 
 

@@ -57,10 +57,12 @@ class ResultTable:
     Args:
         schemas: What the tools say about their structured results.
         typed: Whether structured values become typed columns; else one column of JSON.
+        prefix: What stands before the names of these columns.
     """
 
-    def __init__(self, schemas: Sequence[Mapping[str, Any]], *, typed: bool) -> None:
+    def __init__(self, schemas: Sequence[Mapping[str, Any]], *, typed: bool, prefix: str = "") -> None:
         self._typed = typed
+        self._prefix = prefix
         self._columns = output_columns(schemas) if typed else []
         self._cells: list[list[Any]] = [[] for _ in self._columns]
         self._texts: list[str | None] = []
@@ -101,7 +103,7 @@ class ResultTable:
         if not self._typed:
             return [("Structured result", structured), *self._medium(0, "Media", "Media type")]
         columns = [
-            (column.name, pa.array(cells, column.kind))
+            (self._prefix + column.name, pa.array(cells, column.kind))
             for column, cells in zip(self._columns, self._cells, strict=True)
         ]
         if structured.null_count < len(structured):

@@ -44,7 +44,8 @@ def call_tools(settings: ToolCallSettings, ctx: knext.ExecutionContext, tools: k
     with journal, ToolHost(_Quiet(ctx), changed=settings.mcp.changed_tools, questions=settings.mcp.questions) as host:
         calls = _Calls(choice, host, ctx, settings)
         progress = calls.run(rows, journal)
-        results = ResultTable(choice.output_schemas(), typed=settings.results == ResultForm.TYPED.name)
+        typed = settings.results == ResultForm.TYPED.name
+        results = ResultTable(choice.output_schemas(), typed=typed, prefix=settings.column_prefix)
         for number, payload in journal.rows():
             results.add(number, CallOutcome.from_bytes(payload))
         table = _with_results(settings, data, results)

@@ -137,6 +137,13 @@ class ToolCallSettings:
     )
     results = knext.EnumParameter("Results", "Which columns results become.", ResultForm.TYPED.name, ResultForm)
     result_column_name = knext.StringParameter("Result column name", "Name of the column with the text.", "Result")
+    column_prefix = knext.StringParameter(
+        "Text before column names",
+        "Stands before the names of the columns that a tool's values become, such as `EUR ` for *EUR amount*. Names "
+        "that the data has already get a number else.",
+        "",
+        is_advanced=True,
+    ).rule(knext.OneOf(results, ["TYPED"]), knext.Effect.SHOW)
     errors = ErrorSettings()
     limits = CallLimits()
     mcp = ServerSettings()
