@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from knime_ext.cli.failures import ends_well
+from knime_ext.cli.provider_actions import add_provider, list_providers, switch_provider, test_provider
 
-if TYPE_CHECKING:
-    from knime_ext.mcp import Listing
-
-__all__ = ["add_provider", "app", "list_providers", "test_provider"]
+__all__ = ["app"]
 
 app = typer.Typer(help="Register MCP servers by name; without a command, asks questions.", rich_markup_mode=None)
 
@@ -33,6 +31,19 @@ Seconds = Annotated[
     typer.Option("--timeout", metavar="LIMIT=SECONDS", help="connect=, list= or call= and seconds. Repeatable."),
 ]
 Disabled = Annotated[bool, typer.Option("--disabled", help="Register it switched off.")]
+
+_PLAIN = {
+    "kind": "provider_type",
+    "url": "url",
+    "bearer_token": "bearer_token",
+    "command": "command",
+    "arg": "args",
+    "cwd": "cwd",
+}
+"""Options whose values are taken as they are, and their fields."""
+
+_PAIRS = {"header": "headers", "env": "env", "auth": "auth", "timeout": "timeouts"}
+"""Options that take NAME=VALUE, and their fields."""
 
 
 @app.callback(invoke_without_command=True)
@@ -78,7 +89,7 @@ def add(
 
         if name in load_providers():
             raise ConfigurationError(f"provider {name!r} exists; change it with `knime-mcp config mcp change {name}`")
-        entry = _entry(kind, url, bearer_token, header, command, arg, env, cwd, auth, timeout)
+        entry = _entry(ctx)
         if "provider_type" not in entry:
             entry["provider_type"] = "stdio" if command is not None else "http"
         add_provider(name, entry | ({"enabled": False} if disabled else {}))
@@ -107,7 +118,7 @@ def change(
         providers = load_providers()
         providers.check(name)
         kept = {key: value for key, value in provider_entry(providers[name]).items() if key not in (unset or ())}
-        add_provider(name, kept | _entry(kind, url, bearer_token, header, command, arg, env, cwd, auth, timeout))
+        add_provider(name, kept | _entry(ctx))
 
 
 @app.command("remove")
@@ -124,14 +135,14 @@ def remove(ctx: typer.Context, name: Name) -> None:
 def enable(ctx: typer.Context, name: Name) -> None:
     """Switch a provider on."""
     with ends_well(ctx.obj):
-        _switch(name, on=True)
+        switch_provider(name, on=True)
 
 
 @app.command("disable")
 def disable(ctx: typer.Context, name: Name) -> None:
     """Switch a provider off."""
     with ends_well(ctx.obj):
-        _switch(name, on=False)
+        switch_provider(name, on=False)
 
 
 @app.command("test")
@@ -141,113 +152,26 @@ def test(ctx: typer.Context, name: Name) -> None:
         test_provider(name)
 
 
-def add_provider(name: str, entry: dict[str, Any]) -> None:
-    """Writes a provider and says so.
-
-    Raises:
-        ConfigurationError: A field is wrong.
-    """
-    from knime_ext.mcp.providers import parse_provider, providers_path, save_provider
-
-    save_provider(parse_provider(name, entry))
-    print(f"Provider {name!r} written to {providers_path()}")
-
-
-def list_providers(*, as_json: bool = False) -> None:
-    """Prints the registered providers, without secrets."""
-    import json
-
-    from knime_ext.cli.terminal import console
-    from knime_ext.mcp.provider_models import StdioProvider
-    from knime_ext.mcp.providers import load_providers, providers_path
-
-    providers = load_providers()
-    rows = [
-        {
-            "name": provider.name,
-            "type": provider.provider_type,
-            "address": provider.command if isinstance(provider, StdioProvider) else provider.url,
-            "enabled": provider.enabled,
-        }
-        for provider in providers.values()
-    ]
-    if as_json:
-        print(json.dumps(rows, indent=2, ensure_ascii=False))
-        return
-    if not rows:
-        print(f"No providers in {providers_path()}")
-    for row in rows:
-        console().print(
-            f"{row['name']}  {row['type']}  {row['address']}{'' if row['enabled'] else '  (off)'}", markup=False
-        )
-
-
-def test_provider(name: str) -> None:
-    """Connects to a provider and prints what it offers.
-
-    Raises:
-        MCPError: It cannot be reached, or wants something else.
-    """
-    from knime_ext.cli.terminal import counted
-    from knime_ext.errors import MCPConnectionError
-    from knime_ext.mcp import MCPToolCaller
-    from knime_ext.mcp.providers import load_providers
-
-    server = load_providers().server(name)
-    with MCPToolCaller() as caller:
-        listing: Listing = caller.list_tools([server])[0]
-    if listing.error is not None:
-        raise MCPConnectionError(listing.error)
-    print(f"Provider {name!r} works: {counted(len(listing.definitions), 'tool')}, MCP {listing.era}")
-    for problem in listing.problems:
-        typer.echo(f"Warning: tool {problem.name!r} is left out: {problem.reason}", err=True)
-
-
-def _switch(name: str, *, on: bool) -> None:
-    from knime_ext.mcp.providers import load_providers, save_provider
-
-    providers = load_providers()
-    providers.check(name)
-    save_provider(providers[name].model_copy(update={"enabled": on}))
-    print(f"Provider {name!r} is switched {'on' if on else 'off'}")
-
-
-def _entry(
-    kind: str | None,
-    url: str | None,
-    bearer_token: str | None,
-    header: list[str] | None,
-    command: str | None,
-    arg: list[str] | None,
-    env: list[str] | None,
-    cwd: str | None,
-    auth: list[str] | None,
-    timeout: list[str] | None,
-) -> dict[str, Any]:
-    """The fields that were given."""
-    entry: dict[str, Any] = {
-        "provider_type": kind,
-        "url": url,
-        "bearer_token": bearer_token,
-        "headers": None if header is None else _pairs("--header", header),
-        "command": command,
-        "args": arg,
-        "env": None if env is None else _pairs("--env", env),
-        "cwd": cwd,
-        "auth": None if auth is None else {"type": "oauth", **_pairs("--auth", auth)},
-        "timeouts": None if timeout is None else _pairs("--timeout", timeout),
-    }
+def _entry(ctx: typer.Context) -> dict[str, Any]:
+    """The fields that were given, as they stand in providers.yaml; typer keeps the options of a command in `params`."""
+    given = {option: None if value in ([], ()) else value for option, value in ctx.params.items()}
+    entry: dict[str, Any] = {field: given[option] for option, field in _PLAIN.items()}
+    entry |= {field: _pairs(option, given[option]) for option, field in _PAIRS.items()}
+    if entry["auth"] is not None:
+        entry["auth"] = {"type": "oauth", **entry["auth"]}
     return {field: value for field, value in entry.items() if value is not None}
 
 
-def _pairs(option: str, words: list[str]) -> dict[str, str]:
+def _pairs(option: str, words: list[str] | None) -> dict[str, str] | None:
     from knime_ext.errors import InvalidArguments
 
+    if words is None:
+        return None
     pairs: dict[str, str] = {}
     for word in words:
         name, separator, value = word.partition("=")
         if not separator or not name:
             # The word may be a secret whose name was forgotten.
-            raise InvalidArguments(f"{option} needs a name and a value, NAME=VALUE")
+            raise InvalidArguments(f"--{option} needs a name and a value, NAME=VALUE")
         pairs[name] = value
     return pairs

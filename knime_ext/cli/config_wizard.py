@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from knime_ext.cli.config_providers import add_provider, list_providers, test_provider
+from knime_ext.cli.provider_actions import add_provider, list_providers, test_provider
 from knime_ext.errors import KnimeExtError
 
 __all__ = ["ask_about_providers", "ask_about_tools"]
