@@ -36,7 +36,7 @@ from knime_ext.agent.model_errors import model_name, translated
 from knime_ext.agent.origin import RESULTS_ARE_DATA
 from knime_ext.agent.pace import Pace
 from knime_ext.agent.recorder import Recorder
-from knime_ext.agent.run_tools import instructions_of, tools_for_run
+from knime_ext.agent.run_tools import InnerCalls, instructions_of, seconds_of, tools_for_run
 from knime_ext.agent.telling import Teller
 from knime_ext.agent.tool_calls import TimeLimit, run_call
 from knime_ext.agent.tool_offer import ToolCatalogue, ToolOffer
@@ -114,7 +114,8 @@ class Run:
         hear: Hear | None = None,
     ) -> None:
         # Tools that keep something, such as the variables of code, keep it for one run.
-        tools = tools_for_run(setup.tools, self._take_call)
+        inner = InnerCalls(take=self._take_call, seconds=setup.budget.seconds_per_call, pace=setup.pace)
+        tools = tools_for_run(setup.tools, inner)
         self._offer = ToolOffer(setup.catalogue, tools, history)
         setup = self._setup = replace(setup, tools=self._offer.tools)
         self._history = tuple(history)
@@ -282,10 +283,11 @@ class Run:
         budget = self._setup.budget
 
         async def run_one(position: int, call: ToolCall) -> None:
-            async with self._setup.pace.tool_call(self._setup.tools.get(call["name"])):
+            tool = self._setup.tools.get(call["name"])
+            async with self._setup.pace.tool_call(tool):
                 began = self._recorder.now()
                 self._teller.call(call)
-                limit = TimeLimit.soonest(budget.seconds_per_call, budget.seconds, began)
+                limit = TimeLimit.soonest(seconds_of(tool, budget.seconds_per_call), budget.seconds, began)
                 message = await run_call(call, self._setup.tools, limit)
                 ended = self._recorder.now()
             done[position] = (message, began, ended)

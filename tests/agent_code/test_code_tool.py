@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import AsyncGenerator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from contextvars import ContextVar
 from typing import Any
 
@@ -17,6 +19,7 @@ from knime.types.tool import MCPTool
 from knime_ext.agent import Agent, Allowance, Budget, to_langchain_tools
 from knime_ext.agent.code.limits import CodeLimits
 from knime_ext.agent.langchain_tools import RowTool
+from knime_ext.agent.pace import Pace
 from knime_ext.errors import InvalidArguments
 from knime_ext.testing import ScriptedChatModel, call
 from knime_ext.tools import ToolResult
@@ -324,3 +327,36 @@ def test_results_of_many_calls_are_bounded_together_and_media_lose_their_data() 
     message = answer(runner(long, limits=CodeLimits(value_chars=100)), text)
     assert "the results of all calls of this code have more than 1000 characters" in message.text
     assert len(inner_calls(message)) == 11
+
+
+def test_the_time_of_a_call_is_that_of_each_call_that_code_makes() -> None:
+    @tool
+    async def wait() -> str:
+        """Never comes back."""
+        await asyncio.Event().wait()
+        return ""
+
+    attempt = "    try:\n        wait()\n    except RuntimeError as e:\n        print('within 0.1 seconds' in str(e))"
+    replies = [code(f"for _ in range(3):\n{attempt}"), "done"]
+    agent = Agent(ScriptedChatModel(replies=replies), [runner(wait)], budget=Budget(seconds_per_call=0.1))
+    [result] = [message for message in agent.run("Go.").messages if message.type == "tool"]
+    assert result.text == "True\nTrue\nTrue"
+
+
+def test_calls_of_code_keep_the_pace_of_the_table() -> None:
+    class Counted(Pace):
+        def __init__(self) -> None:
+            self.names: list[str] = []
+
+        @asynccontextmanager
+        async def _seen(self, name: str) -> AsyncGenerator[None]:
+            self.names.append(name)
+            yield
+
+        def tool_call(self, tool: BaseTool | None) -> AbstractAsyncContextManager[None]:
+            return self._seen("" if tool is None else tool.name)
+
+    pace = Counted()
+    replies = [code("half(n=1) + half(n=2)"), "done"]
+    Agent(ScriptedChatModel(replies=replies), [runner()], pace=pace).run("Go.")
+    assert pace.names == ["run_python", "half", "half"]

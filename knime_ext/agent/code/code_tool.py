@@ -15,7 +15,7 @@ from knime_ext.agent.code.prompts import generate_tool_system_prompt
 from knime_ext.agent.code.runner import CodeRun, CodeRunner, ToolCallRecord
 from knime_ext.agent.code.values import TooLarge, shown
 from knime_ext.agent.code.workers import load_monty
-from knime_ext.agent.run_tools import TakeCall
+from knime_ext.agent.run_tools import InnerCalls
 from knime_ext.bridge import shared_bridge
 from knime_ext.tools import ToolResult, check_arguments, text_for_model
 
@@ -52,13 +52,13 @@ class CodeTool(StructuredTool):
     limits: CodeLimits = CodeLimits()
     instructions: str = ""
 
-    def for_run(self, take_call: TakeCall | None = None) -> CodeTool:
+    def for_run(self, inner: InnerCalls | None = None) -> CodeTool:
         """The tool for one run: with variables of its own.
 
         Args:
-            take_call: Asked before each call that code makes; a text refuses it.
+            inner: Rules for the calls that code makes.
         """
-        return _made(self, CodeRunner(tool_functions(self.code_tools), self.limits, take_call))
+        return _made(self, CodeRunner(tool_functions(self.code_tools), self.limits, inner))
 
     def _to_args_and_kwargs(
         self, tool_input: str | dict[str, Any], tool_call_id: str | None

@@ -15,7 +15,7 @@ from knime_ext.agent.code.limits import CodeLimits
 from knime_ext.agent.code.sandbox import Outcome, Sandbox
 from knime_ext.agent.code.stopping import Stop
 from knime_ext.agent.code.values import TooLarge, argument_value, inside_value
-from knime_ext.agent.run_tools import TakeCall
+from knime_ext.agent.run_tools import InnerCalls
 from knime_ext.agent.threads import call_in_thread
 from knime_ext.errors import ToolFailed
 from knime_ext.tools import ToolResult
@@ -73,11 +73,11 @@ class CodeRunner:
     """A sandbox with its tools."""
 
     def __init__(
-        self, functions: Mapping[str, ToolFunction], limits: CodeLimits, take_call: TakeCall | None = None
+        self, functions: Mapping[str, ToolFunction], limits: CodeLimits, inner: InnerCalls | None = None
     ) -> None:
         self.functions = functions
         self.limits = limits
-        self._take_call = take_call
+        self._inner = inner or InnerCalls()
         self._sandbox = Sandbox(limits)
 
     def reset(self) -> None:
@@ -91,7 +91,7 @@ class CodeRunner:
             ConfigurationError: The sandbox is not installed.
         """
         began = perf_counter()
-        calls = _Calls(self.functions, self.limits, self._take_call)
+        calls = _Calls(self.functions, self.limits, self._inner)
         stop = Stop()
         try:
             outcome = await call_in_thread(self._sandbox.run, code, self.functions, calls.start, stop)
@@ -104,10 +104,10 @@ class CodeRunner:
 class _Calls:
     """The tool calls of one piece of code."""
 
-    def __init__(self, functions: Mapping[str, ToolFunction], limits: CodeLimits, take_call: TakeCall | None) -> None:
+    def __init__(self, functions: Mapping[str, ToolFunction], limits: CodeLimits, inner: InnerCalls) -> None:
         self._functions = functions
         self._limits = limits
-        self._take_call = take_call
+        self._inner = inner
         self._loop = asyncio.get_running_loop()
         self._free = asyncio.Semaphore(limits.parallel_calls)
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -174,10 +174,12 @@ class _Calls:
             )
 
     async def _answer(self, function: ToolFunction, arguments: dict[str, Any]) -> tuple[CalledTool, Any]:
-        refused = self._take_call() if self._take_call else None
+        refused = self._inner.take() if self._inner.take else None
         if refused is not None:
             raise ToolFailed(refused)
-        called = await function.called(arguments, self._limits.seconds_per_call)
+        seconds = [limit for limit in (self._limits.seconds_per_call, self._inner.seconds) if limit is not None]
+        async with self._inner.pace.tool_call(function.tool):
+            called = await function.called(arguments, min(seconds, default=None))
         try:
             value, size = inside_value(called.value, self._limits.value_chars)
         except TooLarge as error:
