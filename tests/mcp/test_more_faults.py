@@ -18,7 +18,7 @@ from cryptography.x509.oid import NameOID
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
-from knime_ext.errors import MCPTimeout
+from knime_ext.errors import MCPError, MCPSessionLost, MCPTimeout
 from knime_ext.mcp import MCPToolset, SessionPool, StreamableHTTPServer, Timeouts
 from tests.mcp.bench import called, listed, run
 from tests.servers.legacy import ECHO, JSON, LegacyServer, serving, text_result
@@ -41,6 +41,61 @@ def test_a_server_that_answers_404_to_every_second_call_is_greeted_again_each_ti
 
         assert run(scenario()) == [str(number) for number in range(10)]
     assert len(server.clients) == 1
+
+
+@pytest.mark.parametrize("status", [500, 502, 503])
+def test_a_server_that_fails_every_second_call_keeps_its_session_and_answers_the_others(status: int):
+    failing = iter([False, True] * 5)
+
+    async def fail(request: Request, message: JSON) -> Response | None:
+        is_failing = message.get("method") == "tools/call" and next(failing)
+        return Response("out of order", status_code=status) if is_failing else None
+
+    with serving(LegacyServer(intercept=fail)) as server:
+
+        async def scenario() -> list[str]:
+            async with SessionPool() as pool:
+                tools = MCPToolset(StreamableHTTPServer(server.url), pool)
+                return [await answer_of(tools, str(number)) for number in range(10)]
+
+        answers = run(scenario())
+    assert answers[::2] == ["0", "2", "4", "6", "8"]
+    assert all(f"HTTP {status}" in answer for answer in answers[1::2])
+    assert (server.handshakes, len(server.clients), server.calls()) == (1, 1, 10)
+
+
+async def answer_of(tools: MCPToolset, text: str) -> str:
+    """The result of a call, or what it fails with."""
+    try:
+        return (await tools.call("echo", {"text": text})).text
+    except MCPError as error:
+        return str(error)
+
+
+@pytest.mark.parametrize("beginning", [": hello\n\n", 'event: message\ndata: {"jsonrpc": "2.0", "id"'])
+def test_a_stream_that_is_cut_before_the_answer_leaves_the_outcome_unknown_and_the_next_call_works(beginning: str):
+    cut = iter([True])
+
+    async def break_off(request: Request, message: JSON) -> Response | None:
+        if message.get("method") != "tools/call" or not next(cut, False):
+            return None
+
+        async def events() -> AsyncIterator[str]:
+            yield beginning
+
+        return StreamingResponse(events(), media_type="text/event-stream")
+
+    with serving(LegacyServer(intercept=break_off)) as server:
+
+        async def scenario() -> str:
+            async with SessionPool() as pool:
+                tools = MCPToolset(StreamableHTTPServer(server.url), pool)
+                with pytest.raises(MCPSessionLost, match="unknown whether the call took effect"):
+                    await tools.call("echo", {"text": "x"})
+                return (await tools.call("echo", {"text": "again"})).text
+
+        assert run(scenario()) == "again"
+        assert server.calls() == 2
 
 
 def test_an_answer_that_drips_is_given_up_when_its_time_is_over():

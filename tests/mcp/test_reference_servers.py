@@ -40,6 +40,10 @@ def text(client: MCPClient, name: str, **arguments: Any) -> str:
     return result.text
 
 
+def structure(client: MCPClient, name: str, **arguments: Any) -> Any:
+    return client.call_tool(name, arguments).raise_for_failure().structured
+
+
 def test_the_file_server_offers_its_tools_with_hints(files: MCPClient):
     tools = {tool.name: tool for tool in files.list_tools()}
     assert set(tools) == {
@@ -112,7 +116,7 @@ def test_the_folders_of_the_host_take_the_place_of_those_on_the_command_line(fol
     other = folder / "other"
     other.mkdir()
     server = StdioServer("roots", "node", (str(program("server-filesystem")), str(folder)))
-    tick = threading.Event()
+    tick, allowed = threading.Event(), ""
     with asking(Handlers(roots=(other.as_uri(),))), MCPClient(server) as client:
         for _ in range(500):  # the server asks for them after the handshake
             if (allowed := text(client, "list_allowed_directories")).endswith(str(other)):
@@ -126,25 +130,21 @@ def test_a_graph_is_remembered_changed_and_forgotten(memory: MCPClient, folder: 
     knime: Mapping[str, Any] = {"name": "KNIME", "entityType": "company", "observations": []}
     works: Mapping[str, Any] = {"from": "Ann", "to": "KNIME", "relationType": "works at"}
     assert len(memory.list_tools()) == 9
-    made = memory.call_tool("create_entities", {"entities": [ann, knime]})
-    assert made.structured == {"entities": [ann, knime]}
+    assert structure(memory, "create_entities", entities=[ann, knime]) == {"entities": [ann, knime]}
     text(memory, "create_relations", relations=[works])
     more = [{"entityName": "Ann", "contents": ["spricht Köln'sch"]}]
     text(memory, "add_observations", observations=more)
-    graph = memory.call_tool("read_graph").structured
-    assert graph == {
+    assert structure(memory, "read_graph") == {
         "entities": [{**ann, "observations": ["likes tea", "spricht Köln'sch"]}, knime],
         "relations": [works],
     }
-    found = memory.call_tool("search_nodes", {"query": "tea"}).structured
-    assert found is not None and [one["name"] for one in found["entities"]] == ["Ann"]
-    opened = memory.call_tool("open_nodes", {"names": ["KNIME"]}).structured
-    assert opened is not None and [one["name"] for one in opened["entities"]] == ["KNIME"]
+    assert [one["name"] for one in structure(memory, "search_nodes", query="tea")["entities"]] == ["Ann"]
+    assert [one["name"] for one in structure(memory, "open_nodes", names=["KNIME"])["entities"]] == ["KNIME"]
     text(memory, "delete_observations", deletions=[{"entityName": "Ann", "observations": ["likes tea"]}])
     text(memory, "delete_relations", relations=[works])
     text(memory, "delete_entities", entityNames=["KNIME"])
-    kept = memory.call_tool("read_graph").structured
-    assert kept == {"entities": [{**ann, "observations": ["spricht Köln'sch"]}], "relations": []}
+    kept = [{**ann, "observations": ["spricht Köln'sch"]}]
+    assert structure(memory, "read_graph") == {"entities": kept, "relations": []}
     refused = memory.call_tool("add_observations", {"observations": [{"entityName": "Bob", "contents": ["x"]}]})
     assert not refused.success and refused.error is not None and "Bob" in refused.error
     assert "Köln" in (folder / "memory.jsonl").read_text("utf-8")

@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+import time
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
@@ -12,6 +13,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from knime_ext.errors import MCPAuthError, MCPError
 from knime_ext.mcp import MCPClient, SessionPool, StreamableHTTPServer, Timeouts
 from knime_ext.mcp.auth import MemoryStore, account_of
+from knime_ext.mcp.auth.accounts import Account, account_key
 from knime_ext.mcp.leased_session import LeasedSession
 from knime_ext.mcp.sign_in import (
     Auth,
@@ -95,6 +97,55 @@ def test_a_token_is_refreshed_before_it_ends() -> None:
     with protected(AuthorizationServer(life=2)) as server:
         assert with_session(server, OAuth(person=ObligingPerson(), store=store), run) == 0
         assert len(server.sessions) == 1
+
+
+DAY = 24 * 3600.0
+
+
+@pytest.mark.parametrize("told", [0.0, 1.0, -DAY])
+def test_a_token_that_is_said_to_end_at_once_is_used_and_refreshed_at_most_once_per_request(told: float) -> None:
+    async def run(session: LeasedSession) -> list[str]:
+        return [await whoami(session) for _ in range(5)]
+
+    with protected(AuthorizationServer(told_life=told)) as server:
+        assert with_session(server, OAuth(person=ObligingPerson(), store=MemoryStore()), run) == ["somebody"] * 5
+        assert server.issuer.events.count("authorize") == 1
+        assert server.issuer.events.count("refresh_token") <= len(server.authorizations)
+
+
+@pytest.mark.parametrize("ahead", [-DAY, DAY])
+def test_a_clock_that_was_wrong_when_a_token_was_stored_costs_one_refresh_and_no_sign_in(ahead: float) -> None:
+    store, person = MemoryStore(), ObligingPerson()
+    with protected() as server:
+        assert with_session(server, OAuth(person=person, store=store), whoami) == "somebody"
+        key = account_key("", f"{server.url}/mcp")
+        account = Account.model_validate_json(store.get(key) or "")
+        assert account.expires_at is not None
+        account.expires_at += ahead
+        store.set(key, account.model_dump_json(exclude_none=True))
+        if ahead > 0:
+            server.issuer.tokens.clear()  # what the clock takes for valid ended long ago
+        assert with_session(server, OAuth(store=store), whoami) == "somebody"
+        assert server.issuer.events == ["register", "authorize", "authorization_code", "refresh_token"]
+
+
+def test_tokens_that_are_dead_on_arrival_are_an_error_after_few_tries() -> None:
+    with protected(AuthorizationServer(life=-1, told_life=DAY)) as server:
+        with pytest.raises(MCPAuthError):
+            with_session(server, OAuth(person=ObligingPerson(), store=MemoryStore()), whoami)
+        assert len(server.issuer.events) < 10
+
+
+def test_a_given_token_that_has_ended_is_refused_in_a_sentence_and_a_new_one_is_welcome() -> None:
+    with protected() as server:
+        old, new = "expired-4f1d9c", "fresh-8b2e7a"
+        server.issuer.tokens[old] = Grant("", time.monotonic() - 1, "client")
+        server.issuer.tokens[new] = Grant("", time.monotonic() + 60, "client")
+        with MCPClient(f"{server.url}/mcp", token=old) as client, pytest.raises(MCPAuthError) as caught:
+            client.call_tool("whoami")
+        assert "refused the credentials (HTTP 401)" in str(caught.value) and old not in str(caught.value)
+        with MCPClient(f"{server.url}/mcp", token=new) as client:
+            assert client.call_tool("whoami").text == "somebody"
 
 
 def _refused(server: ProtectedServer) -> int:

@@ -41,6 +41,7 @@ class AuthorizationServer:
 
     Attributes:
         life: Seconds that an access token lives.
+        told_life: Seconds that it is said to live, if that is something else: somebody's clock is wrong.
         clients: Client id to its secret; None for a public client.
         public_keys: Client id to the key that its assertions are checked with.
         refuse_refresh: True to refuse every refresh token from now on.
@@ -50,6 +51,7 @@ class AuthorizationServer:
     """
 
     life: float = 3600.0
+    told_life: float | None = None
     clients: dict[str, str | None] = field(default_factory=dict[str, str | None])
     public_keys: dict[str, str] = field(default_factory=dict[str, str])
     refuse_refresh: bool = False
@@ -152,7 +154,8 @@ class AuthorizationServer:
     def _granted(self, scope: str, client: str, *, refreshable: bool = False) -> Response:
         access = self._secret("access")
         self.tokens[access] = Grant(scope, time.monotonic() + self.life, client)
-        answer: JSON = {"access_token": access, "token_type": "Bearer", "expires_in": int(self.life), "scope": scope}
+        told = int(self.life if self.told_life is None else self.told_life)
+        answer: JSON = {"access_token": access, "token_type": "Bearer", "expires_in": told, "scope": scope}
         if refreshable:
             answer["refresh_token"] = self._secret("refresh")
             self.refresh_tokens[answer["refresh_token"]] = Grant(scope, 0, client)

@@ -12,12 +12,17 @@ from pydantic import BaseModel, ValidationError
 from knime_ext.mcp.live_secrets import keep_secret
 from knime_ext.mcp.sign_in import TokenStore
 
-__all__ = ["Account", "AccountStorage", "account_key"]
+__all__ = ["Account", "AccountStorage", "account_key", "life_of"]
 
 
 def account_key(account: str, url: str) -> str:
     """Key of an account in a store: its name and the server it belongs to."""
     return f"{account}|{resource_url_from_server_url(url)}"
+
+
+def life_of(tokens: OAuthToken) -> float | None:
+    """Seconds that an access token lives, None if that is unknown. Servers that say 0 or less do not mean it."""
+    return tokens.expires_in if tokens.expires_in is not None and tokens.expires_in > 0 else None
 
 
 class Account(BaseModel):
@@ -88,7 +93,8 @@ class AccountStorage:
         """Keeps tokens, with everything that is needed to refresh them in another process."""
         account = self.load()
         account.tokens = tokens
-        account.expires_at = None if tokens.expires_in is None else time.time() + tokens.expires_in
+        life = life_of(tokens)
+        account.expires_at = None if life is None else time.time() + life
         if self._context is not None:
             account.client = self._context.client_info or account.client
             account.metadata = self._context.oauth_metadata

@@ -24,7 +24,7 @@ from mcp.shared.auth import OAuthToken
 from pydantic import ValidationError
 
 from knime_ext.errors import KnimeExtError, MCPAuthError
-from knime_ext.mcp.auth.accounts import Account, AccountStorage
+from knime_ext.mcp.auth.accounts import Account, AccountStorage, life_of
 from knime_ext.mcp.bodies import BodyLost, BoundedBody
 from knime_ext.mcp.exchange import Exchange, current_exchange
 from knime_ext.mcp.foreign_text import quotable
@@ -150,7 +150,7 @@ class _EarlyContext(OAuthContext):
 
     def update_token_expiry(self, token: OAuthToken) -> None:
         """Notes when to refresh."""
-        life = token.expires_in
+        life = life_of(token)
         self.token_expiry_time = None if life is None else time.time() + life - early(life)
 
 
@@ -208,8 +208,7 @@ class RenewingFlow(BoundedFlow, OAuthClientProvider):
         context.current_tokens = account.tokens
         context.token_expiry_time = None
         if account.tokens is not None and account.expires_at is not None:
-            life = account.tokens.expires_in or 0
-            context.token_expiry_time = account.expires_at - early(life)
+            context.token_expiry_time = account.expires_at - early(life_of(account.tokens) or 0)
         if with_client:
             context.client_info = account.client
         if account.metadata is not None:
