@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from knime_ext.runtime.events import Event
     from knime_ext.runtime.filestore import FileStore
     from knime_ext.runtime.knext.contexts import Credential
+    from knime_ext.runtime.person import Person
     from knime_ext.runtime.readable_cells import csv_columns
     from knime_ext.runtime.registry import NodeRegistry, provide_knime_extension
     from knime_ext.runtime.result import NodeOutcome, RunFailed, RunResult
@@ -27,6 +28,7 @@ __all__ = [
     "FileStore",
     "NodeOutcome",
     "NodeRegistry",
+    "Person",
     "RunFailed",
     "RunResult",
     "Workflow",
@@ -47,6 +49,7 @@ _HOMES = {
     "FileStore": "filestore",
     "NodeOutcome": "result",
     "NodeRegistry": "registry",
+    "Person": "person",
     "RunFailed": "result",
     "RunResult": "result",
     "Workflow": "document",
