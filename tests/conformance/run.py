@@ -1,4 +1,4 @@
-"""Runs the official conformance suite against our client: `make conformance`.
+"""Runs the official conformance suite against our client and what we serve: `make conformance`.
 
 Every scenario that a revision requires must pass; so must the ones that are not scored, except those that need what
 `docs/sign-in.md` says is not supported.
@@ -10,6 +10,8 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+
+from serving import run_server_scenarios
 
 HERE = Path(__file__).parent
 SUITE = HERE / "node_modules" / "@modelcontextprotocol" / "conformance" / "dist" / "index.js"
@@ -62,4 +64,5 @@ def run(revision: str) -> bool:
 
 if __name__ == "__main__":
     verdicts = [run(revision) for revision in REVISIONS]
+    verdicts.append(run_server_scenarios([node(), str(SUITE)]))
     sys.exit(0 if all(verdicts) else 1)
