@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MAX_WORKERS", "Workers", "load_monty", "shared_workers"]
 
-MAX_WORKERS = max(8, 2 * (os.cpu_count() or 1))
+MAX_WORKERS = max(16, 2 * (os.cpu_count() or 1))
 """Pieces of code that run at the same time; others wait. A worker that waits for a tool counts."""
 
 LOOK_EVERY_SECONDS = 0.1
