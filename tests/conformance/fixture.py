@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import anyio
 from mcp.server import Server, ServerRequestContext
 from mcp.server.stdio import stdio_server
@@ -19,8 +21,8 @@ from mcp_types import (
     Tool,
 )
 
-NOTHING = {"type": "object", "properties": {}}
-DRAFT_2020 = {
+NOTHING: dict[str, Any] = {"type": "object", "properties": {}}
+DRAFT_2020: dict[str, Any] = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "type": "object",
     "$defs": {
@@ -43,7 +45,7 @@ DRAFT_2020 = {
     "else": {"required": ["email"]},
     "additionalProperties": False,
 }
-REGION = {"type": "object", "properties": {"region": {"type": "string", "x-mcp-header": "Region"}}}
+REGION: dict[str, Any] = {"type": "object", "properties": {"region": {"type": "string", "x-mcp-header": "Region"}}}
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 WAV = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQAAAAA="
 

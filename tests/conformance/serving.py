@@ -78,7 +78,7 @@ def run_server_scenarios(suite: Sequence[str]) -> bool:
     wanted = [(revision, name) for revision, names in SCENARIOS.items() for name in names]
     with served() as url, ThreadPoolExecutor(AT_ONCE) as pool:
         verdicts = [pool.submit(_passes, suite, url, revision, name) for revision, name in wanted]
-        return all([verdict.result() for verdict in verdicts])
+        return all(verdict.result() for verdict in verdicts)
 
 
 def _passes(suite: Sequence[str], url: str, revision: str, name: str) -> bool:
