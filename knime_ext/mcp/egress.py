@@ -7,6 +7,8 @@ Presets:
               included; so may the rows of servers that this process has listed. Other rows only lead to public
               addresses over https. Links of a server (redirects, sign-in) lead to public addresses over https, or no
               closer to home than the server itself.
+    foreign   For workflows that somebody else has written: what stands in their nodes counts like other rows, and so do
+              the rows of servers that such a node has listed.
     server    For shared executors: registered providers only.
 
 Link-local addresses and those of cloud metadata services are out of reach in any case.
@@ -18,10 +20,10 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Self, TypeAlias
+from typing import Literal, Self, TypeAlias, get_args
 from urllib.parse import urlsplit
 
-from knime_ext.errors import EgressDenied
+from knime_ext.errors import ConfigurationError, EgressDenied
 from knime_ext.mcp.egress_rules import EgressRule, Target
 from knime_ext.mcp.reach import Address, Reach, address_in, is_forbidden, reach_of
 
@@ -31,9 +33,11 @@ Origin: TypeAlias = Literal["typed", "row", "provider", "redirect", "metadata"]
 """Where a URL comes from: a person (in a node, on the command line, in code), a table row, a registered provider, a
 redirect, or what a server says about its sign-in."""
 
-Preset: TypeAlias = Literal["desktop", "server"]
+Preset: TypeAlias = Literal["desktop", "foreign", "server"]
+"""The later, the stricter."""
 
 POLICY_VARIABLE = "KNIME_MCP_POLICY"
+PRESET_VARIABLE = "KNIME_MCP_PRESET"
 ALLOW_VARIABLE = "KNIME_MCP_ALLOW"
 
 _WORDS: Mapping[Origin, str] = {
@@ -43,6 +47,7 @@ _WORDS: Mapping[Origin, str] = {
     "redirect": "a redirect",
     "metadata": "a server's word about its sign-in",
 }
+_FOREIGN_WORDS = "an address in a workflow that somebody else has written"
 _LINKS = ("redirect", "metadata")
 _REACHES = {Reach.PUBLIC: "public", Reach.PRIVATE: "private", Reach.LOOPBACK: "loopback"}
 
@@ -67,6 +72,8 @@ class EgressPolicy:
     def from_environment(cls, environ: Mapping[str, str] = os.environ) -> Self:
         """The policy of this machine: of the file in `KNIME_MCP_POLICY`, opened further by `KNIME_MCP_ALLOW`.
 
+        `KNIME_MCP_PRESET` takes the place of the file's preset if it is stricter.
+
         Raises:
             ConfigurationError: The file or a rule cannot be read.
         """
@@ -78,10 +85,16 @@ class EgressPolicy:
             preset, sources = written.preset, [f"the policy file {path!r}"]
             allow = [EgressRule.parse(text, sources[0]) for text in written.allow]
             deny = [EgressRule.parse(text, sources[0]) for text in written.deny]
+        if wanted := environ.get(PRESET_VARIABLE):
+            preset = _stricter(preset, wanted)
         if more := environ.get(ALLOW_VARIABLE, "").replace(",", " ").split():
             sources.append(ALLOW_VARIABLE)
             allow += [EgressRule.parse(text, ALLOW_VARIABLE) for text in more]
         return cls(preset=preset, allow=tuple(allow), deny=tuple(deny), source=" and ".join(sources))
+
+    def trusts(self, origin: Origin) -> bool:
+        """Whether somebody who may decide about this machine has chosen addresses of this origin."""
+        return origin == "provider" or (origin == "typed" and self.preset != "foreign")
 
     def check(
         self,
@@ -136,19 +149,20 @@ class EgressPolicy:
         """What speaks against a target and the name of the rule that says so."""
         if origin == "provider":
             return None
+        words = _FOREIGN_WORDS if self.preset == "foreign" and origin == "typed" else _WORDS[origin]
         if self.preset == "server" and origin not in _LINKS:
-            return f"it is {_WORDS[origin]}, and only registered providers may be used", "registered providers only"
-        if origin == "typed":
+            return f"it is {words}, and only registered providers may be used", "registered providers only"
+        if self.trusts(origin):
             return None
-        rule = "rows" if origin == "row" else "links of servers"
-        if origin == "row":
+        rule = "links of servers" if origin in _LINKS else "rows" if origin == "row" else "foreign workflows"
+        if origin not in _LINKS:
             near = Reach.PUBLIC
         if target.scheme != "https" and near is Reach.PUBLIC:
-            return f"it comes from {_WORDS[origin]}, which must use https", rule
+            return f"it comes from {words}, which must use https", rule
         reach = Reach.LOOPBACK if target.is_this_computer else Reach.PUBLIC if address is None else reach_of(address)
         if reach > near:
             where = f"the {_REACHES[reach]} address {address}" if address is not None else "this computer"
-            return f"it comes from {_WORDS[origin]} and leads to {where}", rule
+            return f"it comes from {words} and leads to {where}", rule
         return None
 
     def _has_address_rules(self) -> bool:
@@ -166,3 +180,10 @@ class EgressPolicy:
         shown = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
         end = f"; {repair}" if repair else "; no setting can allow it"
         return EgressDenied(f"the egress policy (preset {self.preset!r}, rule {rule!r}) stops {shown!r}: {reason}{end}")
+
+
+def _stricter(preset: Preset, wanted: str) -> Preset:
+    order = get_args(Preset)
+    if wanted not in order:
+        raise ConfigurationError(f"{PRESET_VARIABLE} is {wanted!r}; it takes {', '.join(order)}")
+    return order[max(order.index(preset), order.index(wanted))]

@@ -18,7 +18,7 @@ class PolicyFile(BaseModel):
     """What the file says.
 
     Attributes:
-        preset: "desktop" or "server".
+        preset: "desktop", "foreign" or "server".
         allow: Rules that open more.
         deny: Rules that close; they win.
     """
@@ -52,6 +52,6 @@ def read_policy_file(path: Path) -> PolicyFile:
         fault = error.errors(include_url=False, include_context=False, include_input=False)[0]
         place = ".".join(map(str, fault["loc"])) or "the top"
         raise ConfigurationError(
-            f"the policy file {str(path)!r} is wrong at {place!r}: {fault['msg']}; it takes 'preset' (desktop or "
-            "server), 'allow' and 'deny' (lists of rules)"
+            f"the policy file {str(path)!r} is wrong at {place!r}: {fault['msg']}; it takes 'preset' (desktop, "
+            "foreign or server), 'allow' and 'deny' (lists of rules)"
         ) from None

@@ -118,7 +118,7 @@ class EgressGate:
         link: Origin = "metadata" if self._is_own(Target.of(_sending.get(self._url))) else "redirect"
         origin: Origin = self._origin if self._is_own(target) or target in self._chosen else link
         # What a person or the operator chose may lead where it is itself; a row may not even lead there.
-        near = self._near if self._origin in ("typed", "provider") else Reach.PUBLIC
+        near = self._near if self._policy.trusts(self._origin) else Reach.PUBLIC
         self._policy.check(url, origin, address=address, near=near, is_preview=is_preview)
 
     def _is_own(self, target: Target) -> bool:
@@ -214,11 +214,18 @@ async def first_connection(
 
 
 class _GatedTransport(httpx2.AsyncHTTPTransport):
-    """A transport that sends nothing past the gate, whoever made the request."""
+    """A transport that sends nothing past the gate, whoever made the request.
 
-    def __init__(self, gate: EgressGate, **options: Any) -> None:
+    Args:
+        gate: The gate.
+        admit: How it checks a URL before it is sent.
+        options: Of the transport.
+    """
+
+    def __init__(self, gate: EgressGate, admit: Callable[[str], None], **options: Any) -> None:
         super().__init__(**options)
         self._gate = gate
+        self._admit = admit
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Sends a request if the policy lets it pass, without credentials that are meant for somebody else."""
@@ -232,15 +239,12 @@ class _GatedTransport(httpx2.AsyncHTTPTransport):
         finally:
             _requested.reset(token)
 
-    def _admit(self, url: str) -> None:
-        raise NotImplementedError
-
 
 class DirectTransport(_GatedTransport):
     """Connects by itself, to addresses that were checked."""
 
     def __init__(self, gate: EgressGate, *, verify: Any, limits: httpx2.Limits) -> None:
-        super().__init__(gate, verify=verify, limits=limits)
+        super().__init__(gate, gate.admit, verify=verify, limits=limits)
         self._pool = httpcore2.AsyncConnectionPool(
             ssl_context=verify,
             max_connections=limits.max_connections,
@@ -249,15 +253,9 @@ class DirectTransport(_GatedTransport):
             network_backend=_CheckedBackend(gate),
         )
 
-    def _admit(self, url: str) -> None:
-        self._gate.admit(url)
-
 
 class ProxiedTransport(_GatedTransport):
     """Sends through the proxy that the operator named in the environment, which resolves names itself."""
 
     def __init__(self, gate: EgressGate, proxy: Any, *, verify: Any, limits: httpx2.Limits) -> None:
-        super().__init__(gate, proxy=proxy, verify=verify, limits=limits)
-
-    def _admit(self, url: str) -> None:
-        self._gate.admit_unresolved(url)
+        super().__init__(gate, gate.admit_unresolved, proxy=proxy, verify=verify, limits=limits)

@@ -51,6 +51,40 @@ def test_the_error_says_which_rule_stopped_what_and_how_it_can_be_allowed():
     allowing("10.0.0.8:8443").check("https://10.0.0.8:8443/mcp", "row")
 
 
+def test_in_a_workflow_of_somebody_else_addresses_count_like_those_of_rows():
+    foreign = EgressPolicy.from_environment({"KNIME_MCP_PRESET": "foreign"})
+    foreign.check("https://example.com/mcp", "typed", address=ip_address("93.184.216.34"))
+    foreign.check("http://10.0.0.8/mcp", "provider")
+    assert "must use https" in stopped(foreign, "http://example.com/mcp", "typed")
+    assert "leads to the private address 10.0.0.8" in stopped(foreign, "https://inner.example/mcp", "typed", "10.0.0.8")
+    text = stopped(foreign, "https://127.0.0.1:8443/mcp", "typed")
+    assert text == (
+        "the egress policy (preset 'foreign', rule 'foreign workflows') stops 'https://127.0.0.1:8443/mcp': it comes "
+        "from an address in a workflow that somebody else has written and leads to the loopback address 127.0.0.1; "
+        "register it as a provider, or allow it with KNIME_MCP_ALLOW=127.0.0.1:8443"
+    )
+    allowed = EgressPolicy.from_environment({"KNIME_MCP_PRESET": "foreign", "KNIME_MCP_ALLOW": "127.0.0.1:8443"})
+    allowed.check("https://127.0.0.1:8443/mcp", "typed")
+
+
+@pytest.mark.parametrize(
+    ("written", "wanted", "preset"),
+    [("server", "foreign", "server"), ("server", "desktop", "server"), ("foreign", "server", "server")],
+)
+def test_the_environment_makes_a_policy_stricter_and_never_laxer(
+    written: str, wanted: str, preset: str, tmp_path: Path
+):
+    file = tmp_path / "policy.yaml"
+    file.write_text(f"preset: {written}\n", encoding="utf-8")
+    policy = EgressPolicy.from_environment({"KNIME_MCP_POLICY": str(file), "KNIME_MCP_PRESET": wanted})
+    assert policy.preset == preset
+
+
+def test_a_preset_that_does_not_exist_stops_everything():
+    with pytest.raises(ConfigurationError, match="KNIME_MCP_PRESET is 'lax'; it takes desktop, foreign, server"):
+        EgressPolicy.from_environment({"KNIME_MCP_PRESET": "lax"})
+
+
 @pytest.mark.parametrize("origin", ["typed", "row"])
 def test_a_shared_executor_uses_registered_providers_only(origin: Origin):
     assert "only registered providers may be used" in stopped(SERVER, "https://example.com/mcp", origin)

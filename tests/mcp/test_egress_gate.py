@@ -19,7 +19,7 @@ from knime_ext.mcp import EgressPolicy, MCPToolCaller, MCPToolset, SessionPool, 
 from knime_ext.mcp.egress_gate import AddressRefused, EgressGate, first_connection
 from knime_ext.mcp.guarded_client import GuardedClient
 from knime_ext.mcp.listed import forget_listed
-from tests.mcp.bench import run
+from tests.mcp.bench import listed, run
 from tests.servers.legacy import JSON, LegacyServer, serving
 
 STRICT = EgressPolicy()
@@ -69,6 +69,22 @@ def test_on_a_shared_executor_a_refused_server_is_data_in_its_listing():
         listing = run(scenario())
         assert listing.error is not None and "only registered providers may be used" in listing.error
         assert server.seen == []
+
+
+def test_a_workflow_of_somebody_else_reaches_nothing_on_this_computer_not_even_by_listing_it_first():
+    policy = EgressPolicy(preset="foreign")
+    with serving(LegacyServer()) as server, MCPToolCaller(policy=policy) as caller:
+        (listing,) = caller.list_tools([URLServer(server.url)])
+        assert listing.error is not None and "somebody else has written" in listing.error
+        with pytest.raises(EgressDenied):
+            caller.text(row(server.url), {"text": "x"})
+        assert server.clients == set()
+    with serving(LegacyServer()) as server:
+        assert listed(URLServer(server.url)).error is None  # as by a person, earlier in the same process
+        asked = len(server.seen)
+        with MCPToolCaller(policy=policy) as caller, pytest.raises(EgressDenied):
+            caller.text(row(server.url), {"text": "x"})
+        assert len(server.seen) == asked
 
 
 def test_a_name_is_stopped_by_what_it_means_and_nothing_is_sent():
