@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyarrow import csv, ipc, parquet
 
 from knime_ext.agent.batch.row_source import RowSource
@@ -19,6 +21,9 @@ __all__ = ["checked_suffix", "read_rows", "write_rows"]
 
 _ROWS_AT_ONCE = 1024
 _ROWS_PER_GROUP = 10_000
+
+_CODE = r"^\s*-?(0[0-9]|[0-9]{19})"
+"""Digits that are no number: with a leading zero, or too many to be kept exactly."""
 
 
 def read_rows(path: Path) -> RowSource:
@@ -32,7 +37,12 @@ def read_rows(path: Path) -> RowSource:
     if not path.is_file():
         raise ConfigurationError(f"there is no file {str(path)!r}; correct the path.")
     with _readable(path):
-        return reader(path)
+        source = reader(path)
+    names = source.schema.names
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        # Columns are chosen by name, so that the second one would get the values of the first.
+        raise ConfigurationError(f"the file {str(path)!r} has two columns {twice[0]!r}; rename one of them.")
+    return source
 
 
 def checked_suffix(path: Path) -> str:
@@ -58,8 +68,10 @@ def _readable(path: Path) -> Generator[None]:
 
 
 def _csv(path: Path) -> RowSource:
+    texts: dict[str, Any] = {}
+
     def opened(names: Sequence[str] | None) -> Any:
-        options = csv.ConvertOptions(include_columns=None if names is None else list(names))
+        options = csv.ConvertOptions(include_columns=None if names is None else list(names), column_types=texts)
         # Column types come from the first block, so that is a large one.
         return csv.open_csv(path, csv.ReadOptions(block_size=8 << 20), convert_options=options)
 
@@ -67,9 +79,38 @@ def _csv(path: Path) -> RowSource:
         with _readable(path), opened(names) as reader:
             yield from reader
 
+    texts |= dict.fromkeys(_codes(path), pa.string())
     with opened(None) as reader:  # to the end: a cell of the wrong type is to be known before anything is asked
         schema, rows = reader.schema, sum(batch.num_rows for batch in reader)
+    if any(pa.types.is_binary(field.type) for field in schema):
+        raise _no_utf8(path)
     return RowSource(schema=schema, batches=batches, num_rows=rows)
+
+
+def _codes(path: Path) -> set[str]:
+    """The columns that only look like numbers: those with postal codes and long ids, which numbers would change."""
+    with path.open("rb") as file:
+        if file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+            raise _no_utf8(path)
+    large = csv.ReadOptions(block_size=8 << 20)
+    with csv.open_csv(path, large) as reader:
+        numbers = [field.name for field in reader.schema if _is_number(field.type)]
+    if len(set(numbers)) < len(numbers) or not numbers:
+        return set()
+    options = csv.ConvertOptions(include_columns=numbers, column_types=dict.fromkeys(numbers, pa.string()))
+    found: set[str] = set()
+    with csv.open_csv(path, large, convert_options=options) as reader:
+        for batch in reader:
+            found |= {name for name in numbers if pc.any(pc.match_substring_regex(batch[name], _CODE)).as_py()}
+    return found
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return pa.types.is_integer(kind) or pa.types.is_floating(kind)
+
+
+def _no_utf8(path: Path) -> ConfigurationError:
+    return ConfigurationError(f"the file {str(path)!r} is not written in UTF-8; save it as UTF-8.")
 
 
 def _parquet(path: Path) -> RowSource:

@@ -68,3 +68,30 @@ def test_what_cannot_be_read_is_said_before_anything_else(tmp_path: Path) -> Non
         read_rows(tmp_path / "none.csv")
     with pytest.raises(ConfigurationError, match=r"use \.csv, \.parquet or \.arrow"):
         read_rows(tmp_path / "table.xlsx")
+
+
+def test_digits_that_are_no_numbers_stay_as_they_are_written(tmp_path: Path) -> None:
+    path = tmp_path / "codes.csv"
+    path.write_text("code,id,n,x\n12345,1,1,0.5\n01234,12345678901234567890,-20,-0.25\n", encoding="utf-8")
+    rows = [cells for _, cells in read_rows(path).rows(["code", "id", "n", "x"])]
+    assert rows == [
+        {"code": "12345", "id": "1", "n": 1, "x": 0.5},
+        {"code": "01234", "id": "12345678901234567890", "n": -20, "x": -0.25},
+    ]
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-16"])
+def test_a_csv_file_that_is_not_utf_8_is_refused_before_anything_is_asked(encoding: str, tmp_path: Path) -> None:
+    path = tmp_path / "old.csv"
+    path.write_text("question\nGrüße\n", encoding=encoding)
+    with pytest.raises(ConfigurationError, match="not written in UTF-8; save it as UTF-8"):
+        read_rows(path)
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "arrow"])
+def test_two_columns_of_one_name_are_refused(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / f"twice.{kind}"
+    table = pa.Table.from_arrays([pa.array(["a"]), pa.array(["b"])], names=["q", "q"])
+    write_rows(path, table.schema, table.to_batches())
+    with pytest.raises(ConfigurationError, match="two columns 'q'; rename one"):
+        read_rows(path)
