@@ -124,7 +124,7 @@ def test_one_server_offers_workflows_and_tools_of_servers(url: str, kitchen: Kit
         assert served["Add two numbers"].name == "Add_two_numbers"
         assert served["same"].schema == rows["same"].parameter_schema
         assert _data(client, "Add_two_numbers", {"a": 2, "b": 3}) == {"result": 5}
-        with pytest.raises(KnimeExtError, match="no tool 'die'|nknown tool 'die'"):
+        with pytest.raises(KnimeExtError, match="tool 'die'"):
             client.call_tool("die", {})
 
 
@@ -137,7 +137,7 @@ def test_the_sdks_client_gets_media_failures_and_structured_results(url: str, mo
             assert (picture.type, getattr(picture, "data", "")) == ("image", "iVBORw0KGgo=")
             failed = await client.call_tool("fail", {"reason": "no paper"})
             assert failed.is_error and "Error executing tool fail" in _text(failed)
-            wrong = await client.call_tool("greet", {"nam": "Ana"})
+            wrong = await client.call_tool("greet", {"title": "Ana"})
             assert wrong.is_error and "'name'" in _text(wrong)
             assert (await client.call_tool("mirror", {"point": {"x": 1, "y": -2}})).structured_content == {
                 "x": -1,
@@ -260,8 +260,7 @@ def test_kill_leaves_no_child_behind(kitchen: Kitchen) -> None:
         assert _gone(child)
 
 
-@pytest.mark.parametrize(("way", "code"), [("close", 0), ("interrupt", 130)])
-def test_stdio_says_nothing_but_protocol_and_ends_when_told(way: str, code: int, kitchen: Kitchen) -> None:
+def test_stdio_says_nothing_but_protocol_and_ends_when_told(kitchen: Kitchen) -> None:
     """Also while the client keeps the pipe open, says nothing and reads nothing."""
     process = subprocess.Popen(
         kitchen.command("--include", "customer*", "--stdio"),
@@ -278,11 +277,8 @@ def test_stdio_says_nothing_but_protocol_and_ends_when_told(way: str, code: int,
         process.stdin.flush()
         answer = json.loads(process.stdout.readline())
         assert answer["result"]["serverInfo"]["name"] == "tools"
-        if way == "close":
-            process.stdin.close()
-        else:
-            process.send_signal(signal.SIGINT)
-        assert process.wait(15) == code
+        process.send_signal(signal.SIGINT)
+        assert process.wait(15) == 130
         assert process.stdout.read() == ""
         assert process.stderr.read().startswith("Serving 1 tool over standard input and output.\n")
     finally:
