@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -56,6 +56,7 @@ class EditColumns:
             if column not in (None, "", knext.ColumnParameter.NONE)
         }
         if explorer:
+            _check_unnumbered(schema, [*_TEXTS.values(), *HINTS])
             found |= {part: name for part, name in _TEXTS.items() if _has(schema, name, holds_text)}
             found |= {name: name for name in HINTS if _has(schema, name, holds_booleans)}
         if not found:
@@ -70,6 +71,16 @@ class EditColumns:
 def _selected(schema: knext.Schema, column: str | None, holds: Callable[[knext.Column], bool]) -> str:
     what = "texts" if holds is holds_text else "booleans"
     return chosen_column(schema, column, holds, what=what, table="table")
+
+
+def _check_unnumbered(schema: knext.Schema, names: Iterable[str]) -> None:
+    """Makes sure that a column of the Tool Explorer's name is the Tool Explorer's."""
+    numbered = next((f"{name} (#1)" for name in names if f"{name} (#1)" in schema.column_names), None)
+    if numbered is not None:
+        raise knext.InvalidParametersError(
+            f"The table has a column {numbered!r}: it had a column of that name before the Tool Explorer. Turn off "
+            "'Columns of the Tool Explorer' in the dialog and select the columns with the edits."
+        )
 
 
 def _has(schema: knext.Schema, name: str, holds: Callable[[knext.Column], bool]) -> bool:

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from knime.types.tool import Tool, WorkflowTool
 from knime_ext.errors import ConfigurationError, InvalidArguments
-from knime_ext.tools.schema_parts import accepts_null, as_schema, merged, reference_target, types_of
+from knime_ext.tools.schema_parts import accepts_null, as_schema, merged, reference_target, required_names, types_of
 from knime_ext.tools.schemas import CONFIGURATION, argument_check, workflow_arguments_schema
 
 __all__ = ["ArgumentPlan", "Constant", "FromColumn", "json_value"]
@@ -83,7 +83,7 @@ class ArgumentPlan:
         sources: dict[str, Source] = {name: FromColumn(name) for name in parts if name in columns}
         sources |= {name: source for name, source in mapped.items() if name not in unknown}
         given: dict[str, Any] = {}
-        for name in schema.get("required", ()):
+        for name in required_names(schema):
             if name not in sources:
                 given[name] = _without_source(tool, name, as_schema(parts.get(name)))
         whole = workflow_arguments_schema(tool) if isinstance(tool, WorkflowTool) else schema
@@ -107,7 +107,7 @@ class ArgumentPlan:
             InvalidArguments: They do not fit the tool.
         """
         values = dict(self.given)
-        parts, required = as_schema(self.schema.get("properties")), self.schema.get("required", ())
+        parts, required = as_schema(self.schema.get("properties")), required_names(self.schema)
         for name, source in self.sources.items():
             cell = source.text if isinstance(source, Constant) else row[source.column]
             value = json_value(cell, parts.get(name, True), self.schema)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast
 
-__all__ = ["Schema", "accepts_null", "as_schema", "merged", "reference_target", "types_of"]
+__all__ = ["Schema", "accepts_null", "as_schema", "merged", "reference_target", "required_names", "types_of"]
 
 Schema = dict[str, Any]
 
@@ -13,6 +13,12 @@ Schema = dict[str, Any]
 def as_schema(part: Any) -> Schema:
     """A part as a schema object; `true` and whatever is none become the schema that takes everything."""
     return cast("Schema", part) if isinstance(part, dict) else {}
+
+
+def required_names(schema: Mapping[str, Any]) -> list[str]:
+    """The names that a schema requires; none where it says so in no proper way."""
+    names = schema.get("required")
+    return [name for name in cast("list[Any]", names) if isinstance(name, str)] if isinstance(names, list) else []
 
 
 def reference_target(reference: Any, root: Mapping[str, Any]) -> Any:

@@ -16,6 +16,7 @@ import pyarrow as pa
 from knime.types.tool import MCPTool, Tool, ToolPort, WorkflowTool
 from knime_ext.errors import DamagedCell
 from knime_ext.tools.codec import DecodedTools
+from knime_ext.tools.schema_parts import required_names
 from knime_ext.tools.schemas import workflow_arguments_schema
 from knime_ext.tools.token_estimate import tokens_in
 
@@ -103,9 +104,7 @@ def _required_of(tool: Tool) -> list[str]:
             for name, part in parts.items()
             if not isinstance(part, Mapping) or cast("Mapping[str, Any]", part).get("default") is None
         ]
-    required = tool.parameter_schema.get("required")
-    names = cast("list[Any]", required) if isinstance(required, list) else []
-    return [name for name in names if isinstance(name, str)]
+    return required_names(tool.parameter_schema)
 
 
 def _ports(ports: Sequence[ToolPort] | None) -> str | None:

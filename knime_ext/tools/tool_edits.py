@@ -16,6 +16,7 @@ from typing import Any, cast
 
 from knime.types.tool import CellReader, InvalidToolCell, MCPTool, Tool, WorkflowTool
 from knime_ext.errors import ConfigurationError, InvalidArguments
+from knime_ext.tools.schema_parts import required_names
 from knime_ext.tools.schema_restriction import closed, loosening
 from knime_ext.tools.schemas import check_arguments
 from knime_ext.tools.tool_columns import HINTS
@@ -192,7 +193,7 @@ def _without(schema: dict[str, Any], hidden: Sequence[str]) -> dict[str, Any]:
     for name in hidden:
         if name not in known:
             raise ConfigurationError(f"{name!r} cannot be hidden: the tool has no such argument")
-        if name in schema.get("required", ()):
+        if name in required_names(schema):
             raise ConfigurationError(f"{name!r} cannot be hidden: the tool requires it; give it a fixed value instead")
     return {**schema, "properties": {name: part for name, part in known.items() if name not in hidden}}
 
@@ -216,7 +217,7 @@ def _with_fixed(before: dict[str, Any], after: dict[str, Any], text: str | None,
             raise ConfigurationError(f"{name!r} cannot be fixed to {json.dumps(value)}: the tool refuses it") from error
         part: Any = parts[name]
         parts[name] = {**(part if isinstance(part, dict) else {}), "enum": [value], "default": value}
-    names = [*dict.fromkeys([*after.get("required", ()), *values])] if required else after.get("required", [])
+    names = [*dict.fromkeys([*required_names(after), *values])] if required else required_names(after)
     return {**after, "properties": parts, "required": names}
 
 

@@ -161,6 +161,13 @@ def test_a_table_without_edits_is_refused() -> None:
     assert "'Gone'" in refusal(tool_table([GREET]), hidden_column="Gone")
 
 
+def test_columns_that_were_there_before_the_explorer_are_not_taken_for_its_own() -> None:
+    before = tool_table([GREET]).to_pyarrow().append_column("Name", pa.array(["of a customer"]))
+    explored = ToolExplorer().execute(ExecutionContext(), knext.Table.from_pyarrow(before))
+    assert "The table has a column 'Name (#1)'" in refusal(explored)
+    assert build(explored, explorer_columns=False, name_column="Name (#1)") == [GREET]
+
+
 @pytest.fixture
 def server() -> Generator[LegacyServer]:
     with serving(LegacyServer(tools=[ECHO])) as running:

@@ -104,3 +104,10 @@ def test_what_does_not_fit_is_said_to_a_person() -> None:
     assert plan(workflow, ["n"]).arguments({"n": None}) == {}
     with pytest.raises(InvalidArguments, match="'n' must be of type integer, not 2.5"):
         plan(workflow, ["n"]).arguments({"n": 2.5})
+
+
+@pytest.mark.parametrize(
+    "schema", [{"required": "ab"}, {"required": [1]}, {"properties": []}, {"properties": {"a": 1}}]
+)
+def test_odd_schemas_of_servers_do_no_harm(schema: dict[str, Any]) -> None:
+    assert plan(MCPTool("t", "", schema, "https://example.org/mcp"), []).arguments({}) == {}
