@@ -13,6 +13,10 @@ from hypothesis import strategies as st
 from knime_ext.agent.batch.templates import PromptTemplate
 from knime_ext.errors import AgentError, ConfigurationError
 
+_WHOLE_ROW = (
+    '{"name": "Ann", "My column": 3, "row": "nested", "größe": 1.5, "items": ["a", "b"], "missing": null, "n": 3, '
+    '"when": "2025-12-24", "place": {"city": "Basel"}}'
+)
 THERE = ["name", "My column", "row", "größe", "items"]
 
 
@@ -33,6 +37,7 @@ THERE = ["name", "My column", "row", "größe", "items"]
         ("{{ name.replace('n', 'm') }} {{ name|replace('n', 'N') }} {{ name[::-1] }}", "Amm ANN nnA"),
         ("{% for column in row %}{{ column[0] }}{% endfor %}", "nMrgimnwp"),
         ("<b>{{ '<&>' }}</b>", "<b><&></b>"),
+        ("{% if row.n %}{{ row }} {{ row|tojson }}{% endif %}", f"{_WHOLE_ROW} {_WHOLE_ROW}"),
     ],
 )
 def test_cells_are_filled_in(template: str, text: str) -> None:
@@ -126,6 +131,11 @@ def test_no_template_uses_up_the_machine_or_gets_out(template: str) -> None:
     with pytest.raises(AgentError, match="cannot be filled in|is longer than"):
         PromptTemplate(template).render({"name": "Ann", "place": {}})
     assert perf_counter() - began < 20  # seconds; a fraction of one on an idle machine
+
+
+def test_a_function_is_never_written_into_a_prompt() -> None:
+    with pytest.raises(AgentError, match="a function cannot be written"):
+        PromptTemplate("{{ range }}").render({})
 
 
 def test_a_row_that_does_not_fit_is_an_error_of_its_own() -> None:

@@ -16,7 +16,7 @@ from datetime import date, time, timedelta
 from functools import wraps
 from typing import Any, cast
 
-from jinja2 import Environment, StrictUndefined, nodes, pass_context
+from jinja2 import Environment, StrictUndefined, Undefined, nodes, pass_context
 from jinja2.exceptions import SecurityError
 from jinja2.filters import FILTERS
 from jinja2.runtime import Context
@@ -133,7 +133,11 @@ def _join(values: Any, separator: str = "", attribute: str | None = None) -> str
 
 def _tojson(value: Any) -> str:
     """Plain JSON; Jinja's own filter writes it for use within HTML."""
-    return json.dumps(value, ensure_ascii=False, default=str)
+    return json.dumps(value, ensure_ascii=False, default=_plain)
+
+
+def _plain(value: Any) -> Any:
+    return dict(cast("Mapping[str, Any]", value)) if isinstance(value, RowValues) else str(value)
 
 
 def _counted(values: Any) -> Iterator[Any]:
@@ -191,6 +195,10 @@ class RowValues(Mapping[str, Any]):
 
     def __len__(self) -> int:
         return len(self._cells)
+
+    def __str__(self) -> str:
+        # Without it a prompt would have an address in it, another one in every run.
+        return _tojson(self)
 
 
 class PromptEnvironment(ImmutableSandboxedEnvironment):
@@ -250,6 +258,8 @@ def _shown(context: Context, value: Any) -> Any:
     """What is written for a value: nothing for a missing cell. The context keeps Jinja from doing this in advance."""
     if value is None:
         return ""
+    if callable(value) and not isinstance(value, Undefined):
+        raise SecurityError("a function cannot be written; a column of its name is row['its name']")
     _pay(_size(value))
     return value
 
