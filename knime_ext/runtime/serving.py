@@ -18,6 +18,8 @@ import anyio
 from knime.types.tool import MCPTool, Tool, ToolPort, WorkflowTool
 from knime_ext.agent.threads import call_in_thread
 from knime_ext.errors import ConfigurationError, ToolFailed
+from knime_ext.mcp.progress import Progress, ProgressListener, current_listener
+from knime_ext.runtime.events import Event, NodeFinished, NodeProgress, RunStarted
 from knime_ext.runtime.filestore import FileStore
 from knime_ext.runtime.mcp_calls import MCPCalls
 from knime_ext.runtime.registry import NodeRegistry
@@ -143,15 +145,42 @@ class _Workflow(_Entry):
         stop = threading.Event()
         services = replace(self._services, is_canceled=stop.is_set, mcp=self._services.mcp.canceled_by(stop.is_set))
 
+        steps = _Steps(current_listener())
+
         def execute() -> tuple[str, Sequence[Any], Sequence[str]]:
             try:
-                return execute_tool(self._tool, configuration, inputs, {}, services)
+                return execute_tool(self._tool, configuration, inputs, {}, services, steps)
             except RuntimeError as error:
                 # This is how KNIME's hosts say that a tool failed; the text was written for whoever calls.
                 raise ToolFailed(str(error)) from error
 
         message, outputs, _ = await _stoppable(execute, stop)
         return message, outputs
+
+
+class _Steps:
+    """Tells the caller how many nodes of a workflow are done. Which ones, and what they say, is nobody's business."""
+
+    def __init__(self, listener: ProgressListener | None) -> None:
+        self._listener = listener
+        self._total = 0
+        self._fractions: dict[str, float] = {}
+        self._told = -1.0
+
+    def __call__(self, event: Event) -> None:
+        match event:
+            case RunStarted(nodes=nodes):
+                self._total = len(nodes)
+            case NodeProgress(node=node, fraction=fraction):
+                self._fractions[node] = min(max(fraction, 0.0), 1.0)
+            case NodeFinished(node=node):
+                self._fractions[node] = 1.0
+            case _:
+                return
+        done = sum(self._fractions.values())
+        if self._listener is not None and done > self._told:
+            self._told = done
+            self._listener(Progress(done=done, total=self._total))
 
 
 async def _stoppable(work: Callable[[], T], stop: threading.Event) -> T:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from knime.types.tool import MCPTool, Tool, ToolPort, WorkflowTool
 from knime_ext.errors import ConfigurationError, KnimeExtError, NodeFailed, WorkflowError
 from knime_ext.runtime.document import Workflow, load_workflow
 from knime_ext.runtime.engine import configure_workflow, run_prepared
+from knime_ext.runtime.events import Event
 from knime_ext.runtime.filestore import FileStore
 from knime_ext.runtime.graph_configuration import GraphConfiguration
 from knime_ext.runtime.knext.schema import Schema
@@ -108,7 +109,12 @@ def _port(port: InterfacePort, schema: Any) -> ToolPort:
 
 
 def execute_tool(
-    tool: Tool, parameters: Mapping[str, Any], inputs: Sequence[Table], hints: Mapping[str, str], services: Services
+    tool: Tool,
+    parameters: Mapping[str, Any],
+    inputs: Sequence[Table],
+    hints: Mapping[str, str],
+    services: Services,
+    events: Callable[[Event], None] | None = None,
 ) -> tuple[str, list[Table], list[str]]:
     """Runs a tool of either kind for a node.
 
@@ -118,6 +124,7 @@ def execute_tool(
         inputs: One table per input port of a workflow tool.
         hints: KNIME's execution hints; "with-view-nodes": "true" asks for the nodes with a view.
         services: What the run of the calling node offers.
+        events: Told what happens in a workflow, from the threads of its run.
 
     Returns:
         The message, the output tables, and the identifiers of nodes with a view.
@@ -130,7 +137,7 @@ def execute_tool(
             return services.mcp.text(tool, parameters), [], []
         if not isinstance(tool, WorkflowTool):
             raise ConfigurationError(f"a {type(tool).__name__} cannot be executed; give a workflow tool or an MCP tool")
-        return _execute_workflow(tool, parameters, inputs, hints, services)
+        return _execute_workflow(tool, parameters, inputs, hints, services, events)
     except KnimeExtError as error:
         raise RuntimeError(f"tool {tool.name!r} failed: {error}") from error
 
@@ -141,6 +148,7 @@ def _execute_workflow(
     inputs: Sequence[Table],
     hints: Mapping[str, str],
     services: Services,
+    events: Callable[[Event], None] | None,
 ) -> tuple[str, list[Table], list[str]]:
     if services.depth >= MAX_DEPTH:
         raise ConfigurationError(
@@ -160,6 +168,7 @@ def _execute_workflow(
                 kept=None,  # what the nodes of a tool's workflow keep ends with it
                 depth=services.depth + 1,
             ),
+            events=events,
         )
     if result.state == "canceled":
         raise WorkflowError("the run was canceled")

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from knime.types.tool import MCPTool, Tool, ToolPort
 from knime_ext.errors import InvalidArguments, ToolFailed, UnknownTool
+from knime_ext.mcp.progress import Progress, showing_progress
 from knime_ext.runtime import knext
 from knime_ext.runtime.document import save_workflow
 from knime_ext.runtime.filestore import FileStore
@@ -86,6 +87,20 @@ def test_tables_of_one_call_are_the_inputs_of_the_next(tmp_path: Path) -> None:
 def structured(result: ToolResult) -> Any:
     assert not result.is_error
     return result.structured
+
+
+def test_the_caller_is_told_how_far_a_workflow_is(tmp_path: Path) -> None:
+    talking: tuple[Any, ...] = (
+        {"count": "Count", "talk": "Talk", "out": ("WorkflowOutput", {"parameter_name": "n"})},
+        (["count", 0], ["talk", 0]),
+        (["talk", 0], ["out", 0]),
+    )
+    told: list[Progress] = []
+
+    with toolset(tmp_path, talking) as tools, showing_progress(told.append):
+        asyncio.run(tools.call("flow", {}))
+    assert [(progress.done, progress.total) for progress in told] == [(0, 3), (1, 3), (1.5, 3), (2, 3), (3, 3)]
+    assert {progress.message for progress in told} == {""}, "what goes on inside is not told"
 
 
 def test_a_caller_that_gives_up_stops_the_workflow(tmp_path: Path) -> None:
