@@ -127,7 +127,14 @@ def test_words_arrive_while_the_model_is_still_talking() -> None:
         asyncio.run(first_word(service))
 
 
-@pytest.mark.parametrize("model", [OfflineChatModel(), ScriptedChatModel(replies=["Hello."])])
+class Awaited(ScriptedChatModel):
+    """A model that is awaited, and gives its reply as a whole."""
+
+    async def _agenerate(self, messages: list[BaseMessage], *args: Any, **more: Any) -> Any:
+        return self._generate(messages)
+
+
+@pytest.mark.parametrize("model", [OfflineChatModel(), ScriptedChatModel(replies=["Hello."]), Awaited(replies=["Hi."])])
 def test_a_model_that_cannot_stream_says_everything_at_once(model: Any) -> None:
     events = asyncio.run(heard(Agent(model), "Hi"))
     [turn, said, finished] = events
