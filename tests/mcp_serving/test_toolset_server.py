@@ -12,6 +12,7 @@ from mcp.client import Client
 from mcp_types import ElicitResult
 
 from knime_ext.errors import ToolFailed
+from knime_ext.mcp.live_secrets import keep_secret
 from knime_ext.mcp.progress import Progress, current_listener
 from knime_ext.mcp.serving import ToolsetServer, ask_client
 from knime_ext.tools import ApprovalPolicy, ToolDefinition, ToolResult, Toolset, unknown_tool
@@ -158,6 +159,18 @@ def test_a_failure_is_a_result_and_foreign_errors_stay_at_home(failure: Exceptio
     got = asked(question, answering(failure), era, report=reports.append)
     assert (got.is_error, got.content[0].text) == (True, told)
     assert any("hunter2" in line for line in reports) == isinstance(failure, ValueError)
+
+
+@pytest.mark.parametrize("failure", [ToolFailed, ValueError])
+def test_no_failure_repeats_a_secret(failure: type[Exception], era: str) -> None:
+    reports: list[str] = []
+    keep_secret("k3y-of-the-shop")
+
+    async def question(client: Client) -> Any:
+        return (await client.call_tool("tool", {})).model_dump_json()
+
+    got = asked(question, answering(failure("refused: k3y-of-the-shop")), era, report=reports.append)
+    assert "k3y-of-the-shop" not in got + "".join(reports)
 
 
 def test_a_tool_that_is_not_listed_cannot_be_called(era: str) -> None:

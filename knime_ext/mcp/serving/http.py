@@ -16,6 +16,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from knime_ext.errors import ConfigurationError
+from knime_ext.mcp.live_secrets import keep_secret
 from knime_ext.mcp.serving.toolset_server import ToolsetServer
 
 __all__ = ["HTTPDoor", "serve_http"]
@@ -129,6 +130,7 @@ async def serve_http(
     Raises:
         ConfigurationError: The port is taken, or the interface is none of this computer.
     """
+    keep_secret(door.token)
     app: ASGIApp = server.wire.streamable_http_app(streamable_http_path=PATH, transport_security=door.security())
     if door.token is not None:
         app = _BearerGate(app, door.token)

@@ -12,6 +12,7 @@ from mcp.server import Server, ServerRequestContext
 from mcp_types import INVALID_PARAMS, CallToolRequestParams, InputRequiredResult, PaginatedRequestParams
 
 from knime_ext.errors import KnimeExtError, UnknownTool
+from knime_ext.mcp.live_secrets import without_live_secrets
 from knime_ext.mcp.progress import Progress, showing_progress
 from knime_ext.mcp.serving.approval import AskFirst, serving_call
 from knime_ext.mcp.serving.wire import wire_result, wire_tool
@@ -104,14 +105,14 @@ class ToolsetServer:
         try:
             return await self._toolset.call(name, arguments)
         except UnknownTool as error:
-            raise WireError(INVALID_PARAMS, f"Unknown tool {name!r}: {error}") from None
+            raise WireError(INVALID_PARAMS, without_live_secrets(f"Unknown tool {name!r}: {error}")) from None
         except AskFirst:
             raise
         except KnimeExtError as error:
-            return ToolResult.of_text(str(error), is_error=True)
+            return ToolResult.of_text(without_live_secrets(str(error)), is_error=True)
         except Exception as error:
             # The text of a foreign error may hold anything, so it stays here.
-            self._report(f"tool {name!r} failed: {type(error).__name__}: {error}")
+            self._report(without_live_secrets(f"tool {name!r} failed: {type(error).__name__}: {error}"))
             return ToolResult.of_text(f"the tool {name!r} failed with {type(error).__name__}", is_error=True)
 
 
