@@ -29,10 +29,11 @@ class MCPCalls:
 
     Args:
         providers: Registered servers by name; None for those in the operator's own file.
-        is_canceled: Whether the run is to end; a call in flight is then canceled, also on its server.
+        is_canceled: Whether the run is to end; a call in flight is then canceled, also on its server. None if that
+            never happens, which spares the looking.
     """
 
-    def __init__(self, providers: Mapping[str, Any] | None, is_canceled: Callable[[], bool]) -> None:
+    def __init__(self, providers: Mapping[str, Any] | None, is_canceled: Callable[[], bool] | None = None) -> None:
         self.providers = providers
         self._is_canceled = is_canceled
         self._lock = threading.Lock()
@@ -51,7 +52,8 @@ class MCPCalls:
 
     def canceled_by(self, is_canceled: Callable[[], bool]) -> MCPCalls:
         """The same way over the same sessions, for work that can also be ended by itself."""
-        return _SharedCalls(self, lambda: is_canceled() or self._is_canceled())
+        outer = self._is_canceled
+        return _SharedCalls(self, is_canceled if outer is None else lambda: is_canceled() or outer())
 
     def _open(self) -> MCPToolCaller:
         from knime_ext.mcp import MCPToolCaller
@@ -86,10 +88,13 @@ class MCPCalls:
         return await self._unless_canceled(self._open().acall(tool, dict(parameters)))
 
     async def _unless_canceled(self, work: Coroutine[Any, Any, T]) -> T:
+        is_canceled = self._is_canceled
+        if is_canceled is None:
+            return await work
         task = asyncio.ensure_future(work)
         try:
             while not task.done():
-                if self._is_canceled():
+                if is_canceled():
                     raise WorkflowError("the run was canceled during a call of an MCP tool; run it again")
                 # A threading event cannot be awaited, so it is looked at.
                 await asyncio.wait({task}, timeout=_LOOK_EVERY_SECONDS)

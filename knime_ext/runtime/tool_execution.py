@@ -107,7 +107,7 @@ def tool_context(
     from knime_ext.runtime.run_folder import temporary_directory
     from knime_ext.runtime.services import Services
 
-    with temporary_directory() as folder, MCPCalls(providers, lambda: False) as mcp:
+    with temporary_directory() as folder, MCPCalls(providers) as mcp:
         yield _ToolContext(
             Services(
                 registry=NodeRegistry.load(),

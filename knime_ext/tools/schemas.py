@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast
 
 from knime_ext.errors import InvalidArguments
@@ -110,7 +111,19 @@ def schema_problems(schema: Mapping[str, Any], value: Mapping[str, Any], whole: 
 
 
 def _validator(schema: dict[str, Any]) -> Any:
-    """What checks values; None if the schema is broken."""
+    """What checks values; None if the schema is broken. Kept, because looking at a schema takes most of the time."""
+    try:
+        return _validator_of(json.dumps(schema))
+    except (TypeError, ValueError, RecursionError):
+        return _new_validator(schema)
+
+
+@lru_cache(maxsize=512)
+def _validator_of(schema: str) -> Any:
+    return _new_validator(json.loads(schema))
+
+
+def _new_validator(schema: dict[str, Any]) -> Any:
     from jsonschema import SchemaError
     from jsonschema.validators import Draft202012Validator, validator_for
     from referencing import Registry
