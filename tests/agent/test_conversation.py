@@ -5,6 +5,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
+from langchain_core.tools import StructuredTool
+from pydantic import SecretStr
 
 from knime.types.message import (
     MessageContentPart,
@@ -15,9 +17,20 @@ from knime.types.message import (
     ToolCall,
 )
 from knime.types.tool import MCPTool
-from knime_ext.agent import Agent, ToolNames, cells_from_messages, messages_from_cells, to_langchain_tools
+from knime_ext.agent import (
+    Agent,
+    ChatModelConfig,
+    ToolNames,
+    cells_from_messages,
+    create_chat_model,
+    messages_from_cells,
+    to_langchain_tools,
+)
 from knime_ext.testing import ScriptedChatModel, call
+from tests.agent.openai_server import completion, openai_service
 from tests.agent.orders import OrdersHost
+
+SCHEMA: dict[str, Any] = {"type": "object", "properties": {"text": {"type": "string"}}}
 
 ROWS = [
     MCPTool("Wörter zählen", "", {}, "http://a/"),
@@ -157,3 +170,31 @@ def test_whatever_stands_where_arguments_should_be_is_a_conversation_that_goes_o
     expected = {"n": 1} if arguments == '{"n": 1}' else None
     kept = found[1].tool_calls[0]["args"]
     assert kept in (expected, {}, {"unreadable_arguments": str(arguments)})
+
+
+def counted(text: str = "") -> str:
+    return str(len(text.split()))
+
+
+def test_a_saved_conversation_with_an_image_calls_and_results_goes_on_at_a_service() -> None:
+    with openai_service(
+        [completion(None, [("Worter_zahlen", {"text": "a b"})]), completion("2"), completion("ok")]
+    ) as service:
+        key = SecretStr("k")
+        model = create_chat_model(ChatModelConfig(model="m", base_url=service.url, api_key=key))
+        facts = {"display_name": "Wörter zählen"}
+        counts = StructuredTool(name="Worter_zahlen", description="", args_schema=SCHEMA, func=counted, metadata=facts)
+        tools, shown = [counts], ToolNames([counts])
+        image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}
+        first = Agent(model, tools).run(HumanMessage([{"type": "text", "text": "How many?"}, image]))
+        factory = MessageValueFactory()
+        stored = [factory.encode(cell) for cell in cells_from_messages(first.messages, shown)]
+        assert stored[1] is not None and stored[1]["2"][0]["1"] == "Wörter zählen"
+        history = messages_from_cells([factory.decode(cell) for cell in stored], shown)
+        Agent(model, tools).run("And now?", history=history)
+    system, *before = service.requests[1]["messages"]
+    sent = service.requests[2]["messages"]
+    assert sent[0] == system
+    assert sent[1 : 1 + len(before)] == before
+    assert [message["content"] for message in sent[1 + len(before) :]] == ["2", "And now?"]
+    assert sent[1]["content"][1] == image

@@ -10,11 +10,13 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langchain_core.tools import StructuredTool
+from pydantic import SecretStr
 
-from knime_ext.agent import Agent, AgentRun, Allowance, Budget
+from knime_ext.agent import Agent, AgentRun, Allowance, Budget, ChatModelConfig, RunFinished, create_chat_model
 from knime_ext.agent.loop import text_of
 from knime_ext.errors import AgentError, LimitReached
 from knime_ext.testing import ScriptedChatModel, ScriptedReply
+from tests.agent.openai_server import completion, openai_service
 
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}}
 ENOUGH = "is used up. Answer with what you have."
@@ -143,3 +145,48 @@ def test_tokens_that_are_used_up_end_the_run_and_no_further_one_begins() -> None
         0,
         ["system", "user"],
     )
+
+
+def openai(url: str) -> Any:
+    return create_chat_model(ChatModelConfig(model="m", base_url=url, api_key=SecretStr("k"), max_retries=0))
+
+
+@pytest.mark.parametrize(
+    ("end", "said", "offered"),
+    [("answer", ["go", "Finish."], [True, True, False]), ("refuse", ["go"], [True, True, True])],
+)
+def test_a_service_gets_every_call_answered_before_it_gives_its_last_answer(
+    end: Any, said: list[str], offered: list[bool]
+) -> None:
+    wanted = completion(None, [("double", {"n": 1}), ("double", {"n": 2}), ("double", {"n": 3})])
+    tool = StructuredTool(name="double", description="", args_schema=SCHEMA, func=double)
+    with openai_service([wanted, wanted, completion("So far 2 and 4.")]) as service:
+        agent = Agent(openai(service.url), [tool], budget=Budget(calls=2), when_exhausted=end, final_prompt="Finish.")
+        run = agent.run("go")
+    assert (run.answer, run.stop_reason, run.tool_calls) == ("So far 2 and 4.", "call_limit", 6)
+    last = service.requests[-1]["messages"]
+    asked = [call["id"] for message in last for call in message.get("tool_calls") or []]
+    answers = {message["tool_call_id"]: message["content"] for message in last if message["role"] == "tool"}
+    refusal = f"not called: the budget of 2 tool calls {ENOUGH}"
+    assert list(answers) == asked
+    assert list(answers.values()) == ["2", "4", *[refusal] * 4]
+    assert [message["content"] for message in last if message["role"] == "user"] == said
+    assert ["tools" in request for request in service.requests] == offered
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_tokens_are_counted_as_the_service_counts_them(streamed: bool) -> None:
+    async def run() -> AgentRun:
+        if not streamed:
+            return await agent.aattempt("go")
+        [*_, last] = [event async for event in agent.stream("go")]
+        assert isinstance(last, RunFinished)
+        return last.run
+
+    wanted = completion(None, [("double", {"n": 1})])
+    tool = StructuredTool(name="double", description="", args_schema=SCHEMA, func=double)
+    allowance = Allowance(tokens=30)
+    with openai_service([wanted, wanted, completion("2")]) as service:
+        agent = Agent(openai(service.url), [tool], allowance=allowance, when_exhausted="answer")
+        found = asyncio.run(run())
+    assert (found.answer, found.stop_reason, allowance.spent.tokens) == ("2", "token_limit", 54)
