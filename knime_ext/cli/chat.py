@@ -42,6 +42,12 @@ def chat(
     max_turns: Annotated[
         int, typer.Option("--max-turns", help="Replies per question that may ask for tools.", min=0)
     ] = 25,
+    tool_tokens: Annotated[
+        int | None,
+        typer.Option(
+            "--tool-tokens", help="If the definitions of the tools have more tokens, the model searches them.", min=0
+        ),
+    ] = None,
 ) -> None:
     """Talk with a model that may call tools. Ctrl-C stops an answer, Ctrl-D leaves."""
     with ends_well(ctx.obj):
@@ -59,6 +65,7 @@ def chat(
                 system=system,
                 ask=ask,
                 max_turns=max_turns,
+                tool_tokens=tool_tokens,
             )
         )
         if failed:

@@ -68,6 +68,7 @@ class ChatOptions:
     system: str
     ask: bool
     max_turns: int
+    tool_tokens: int | None = None
 
 
 def converse(options: ChatOptions) -> int:
@@ -92,6 +93,7 @@ def converse(options: ChatOptions) -> int:
             budget=Budget(turns=options.max_turns),
             when_exhausted="answer",
             data=data,
+            tool_tokens=options.tool_tokens,
         )
         return Conversation(agent, tools).hold(options.model)
 
