@@ -24,7 +24,7 @@ from knime_ext.errors import InvalidArguments
 from knime_ext.testing import ScriptedChatModel, call
 from knime_ext.tools import ToolResult
 from tests.agent.openai_server import chosen, completion, openai_service, results_in
-from tests.agent_code.tools import FAST, Meeting, answer, artifact, half, inner_calls, runner
+from tests.agent_code.tools import LIMITS, Meeting, answer, artifact, half, inner_calls, runner
 
 
 def code(text: str) -> Any:
@@ -242,7 +242,7 @@ def test_no_process_is_left_when_no_code_runs() -> None:
 
 def test_many_more_sandboxes_than_workers_run_side_by_side() -> None:
     async def all_at_once() -> list[str]:
-        many = [runner(limits=FAST).for_run() for _ in range(40)]
+        many = [runner(limits=LIMITS).for_run() for _ in range(40)]
         await asyncio.gather(*(one.ainvoke({"code": "kept = half(n=5)"}) for one in many))
         return await asyncio.gather(*(one.ainvoke({"code": "kept"}) for one in many))
 

@@ -17,7 +17,7 @@ from knime_ext.agent import (
     ToolCallingEnvironment,
 )
 from knime_ext.mcp import MCPClient
-from tests.agent_code.tools import FAST, half, price_of
+from tests.agent_code.tools import half, price_of
 
 
 def test_code_calls_tools_of_a_server(toolbox_url: str) -> None:
@@ -46,7 +46,7 @@ def test_state_lasts_until_it_is_reset() -> None:
 
 
 def test_what_breaks_a_limit_leaves_the_variables_from_before() -> None:
-    env = CodeActEnvironment(MCPToolRegistry([price_of]), FAST)
+    env = CodeActEnvironment(MCPToolRegistry([price_of]), CodeLimits(seconds=0.2))
     env.step(CodeAction("kept = 1"))
     seen = env.step(CodeAction("kept = 2\nwhile True:\n    pass"))
     assert seen.error and seen.error.startswith("TimeoutError")

@@ -12,7 +12,7 @@ from knime_ext.agent.code.code_tool import CodeTool, code_tool
 from knime_ext.agent.code.limits import CodeLimits
 from knime_ext.tools import ToolResult
 
-FAST = CodeLimits(seconds=0.2, total_seconds=20, memory=32 * 1024 * 1024, tool_calls=200, recursion=100)
+LIMITS = CodeLimits(seconds=5, total_seconds=60, memory=32 * 1024 * 1024, tool_calls=200, recursion=100)
 
 
 @tool
@@ -45,7 +45,7 @@ class Meeting:
         return meet
 
 
-def runner(*tools: BaseTool, limits: CodeLimits = FAST) -> CodeTool:
+def runner(*tools: BaseTool, limits: CodeLimits = LIMITS) -> CodeTool:
     return code_tool(tools or (price_of, half), limits)
 
 

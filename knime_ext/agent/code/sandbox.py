@@ -19,6 +19,7 @@ from knime_ext.agent.code.awaited import awaited_calls
 from knime_ext.agent.code.guards import refusal
 from knime_ext.agent.code.imports import filtered, line_starts, parsed
 from knime_ext.agent.code.limits import CodeLimits
+from knime_ext.agent.code.output import Output
 from knime_ext.agent.code.stopping import Stop, Stopped, running
 from knime_ext.agent.code.values import TooLarge, outside_value
 from knime_ext.agent.code.workers import LOOK_EVERY_SECONDS, Workers, load_monty, shared_workers
@@ -157,7 +158,7 @@ class Sandbox:
     def _in_worker(self, pool: Monty, piece: _Piece) -> Outcome:
         monty = load_monty()
         session = self._session(pool, piece)
-        output: Any = monty.CollectString(max_bytes=piece.limits.output_bytes)
+        output = Output(piece.limits.output_bytes, piece.stop.kill)
         try:
             piece.stop.watch(session.worker_pid)
             return self._outcome(session, piece, output)
@@ -166,6 +167,8 @@ class Sandbox:
         except monty.MontyCrashedError as error:
             if piece.stop.is_set:
                 raise Stopped from None
+            if output.exceeded:
+                return self._lost(output, f"LimitExceeded: {output.error}")
             return self._lost(output, f"RuntimeError: the sandbox ended by itself ({error})")
         finally:
             piece.stop.watch(None)
@@ -192,7 +195,7 @@ class Sandbox:
             with suppress(TimeoutError):
                 return session.__enter__()
 
-    def _outcome(self, session: MontySession, piece: _Piece, output: Any) -> Outcome:
+    def _outcome(self, session: MontySession, piece: _Piece, output: Output) -> Outcome:
         monty = load_monty()
         if self._state is not None:
             session.load_session(self._state)
@@ -208,9 +211,9 @@ class Sandbox:
             error = _cut(failure.display())
         except TooLarge as failure:
             error = f"ValueError: the result cannot be shown: {failure}; keep it in a variable and give a part of it"
-        return self._kept(session, Outcome(stdout=output.output, value=value, error=error), output)
+        return self._kept(session, Outcome(stdout=output.text, value=value, error=error), output)
 
-    def _kept(self, session: MontySession, outcome: Outcome, output: Any) -> Outcome:
+    def _kept(self, session: MontySession, outcome: Outcome, output: Output) -> Outcome:
         monty = load_monty()
         try:
             state = session.dump()
@@ -219,13 +222,13 @@ class Sandbox:
         self._state, self._feeds = state, self._feeds + 1
         return outcome
 
-    def _lost(self, output: Any, error: str) -> Outcome:
-        return Outcome(stdout=output.output, error=error, kept=False)
+    def _lost(self, output: Output, error: str) -> Outcome:
+        return Outcome(stdout=output.text, error=error, kept=False)
 
-    def _driven(self, session: MontySession, piece: _Piece, output: Any) -> Any:
+    def _driven(self, session: MontySession, piece: _Piece, output: Output) -> Any:
         """Runs the code, answers whatever it asks for, and gives its value."""
         monty = load_monty()
-        step: Any = session.feed_start(piece.code, print_callback=output)
+        step: Any = session.feed_start(piece.code, print_callback=output.write)
         while not isinstance(step, monty.MontyComplete):
             piece.check()
             if isinstance(step, monty.FunctionSnapshot):
@@ -234,6 +237,8 @@ class Sandbox:
                 step = _looked_up(step, piece)
             else:
                 step = _settled(step, piece)
+        if output.exceeded:
+            raise LimitExceeded(output.error)
         return outside_value(step.output, piece.limits.result_chars)
 
     def _answered(self, step: FunctionSnapshot, piece: _Piece) -> Any:

@@ -29,8 +29,12 @@ class Stop:
 
     def set(self) -> None:
         """Stops it; its worker process is killed."""
+        self.is_set = True
+        self.kill()
+
+    def kill(self) -> None:
+        """Kills the worker process, if there is one now."""
         with self._lock:
-            self.is_set = True
             if self._pid is not None:
                 # The process belongs to this piece of code as long as `_pid` is set.
                 with suppress(OSError):
