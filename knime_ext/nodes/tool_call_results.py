@@ -1,54 +1,19 @@
-"""What came of calls: as bytes for the journal, and as columns of the output."""
+"""What came of calls, as columns of the output."""
 
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 
+from knime_ext.agent.batch.row_calls import CallOutcome
 from knime_ext.nodes.cells import binary_cells
-from knime_ext.tools import ToolResult
-from knime_ext.tools.result_columns import media_of, output_columns, typed_cells
+from knime_ext.tools.result_columns import output_columns, typed_cells
 from knime_ext.tools.tool_columns import json_text
 
-__all__ = ["CallOutcome", "ResultTable"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallOutcome:
-    """What came of the call of one row.
-
-    Attributes:
-        text: Text of the result; None if the call failed.
-        structured: Its structured value.
-        media: Data in base64 and MIME type of each picture, sound or file.
-        error: Why the call failed.
-    """
-
-    text: str | None = None
-    structured: Any = None
-    media: Sequence[Sequence[str]] = ()
-    error: str | None = None
-
-    @classmethod
-    def of(cls, result: ToolResult) -> CallOutcome:
-        """What came of a call that did not fail."""
-        media = [(base64.b64encode(each.data).decode("ascii"), each.mime_type) for each in media_of(result)]
-        return cls(text=result.text, structured=result.structured, media=media)
-
-    def to_bytes(self) -> bytes:
-        """For the journal."""
-        whole = {"text": self.text, "structured": self.structured, "media": self.media, "error": self.error}
-        return json.dumps(whole).encode("ascii")
-
-    @classmethod
-    def from_bytes(cls, payload: bytes) -> CallOutcome:
-        """From the journal."""
-        return cls(**json.loads(payload))
+__all__ = ["ResultTable"]
 
 
 class ResultTable:
