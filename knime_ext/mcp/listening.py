@@ -20,6 +20,8 @@ ACKNOWLEDGE_SECONDS = 10.0
 PAUSE_SECONDS = 30.0
 """How long to wait before listening again when the server, or a proxy in between, ends the request."""
 
+_ENDINGS = (SubscriptionLost, WireError, TimeoutError, anyio.BrokenResourceError, anyio.ClosedResourceError)
+
 
 class Listening:
     """Listens to one server while a conversation with it lasts. Owned by the conversation.
@@ -49,7 +51,8 @@ class Listening:
             await asyncio.wait([self._task])
 
     async def _listen(self, client: Client) -> None:
-        with noting(Exchange(survives=True, lasts=True)), suppress(SubscriptionLost, TimeoutError):
+        # However the request ends, the session goes on: who asks next notices what there is to notice.
+        with noting(Exchange(survives=True, lasts=True)), suppress(*_ENDINGS):
             async with AsyncExitStack() as stack:
                 try:
                     with anyio.fail_after(ACKNOWLEDGE_SECONDS):
