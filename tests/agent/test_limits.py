@@ -164,8 +164,8 @@ def test_a_service_gets_every_call_answered_before_it_gives_its_last_answer(
         agent = Agent(openai(service.url), [tool], budget=Budget(calls=2), when_exhausted=end, final_prompt="Finish.")
         run = agent.run("go")
     assert (run.answer, run.stop_reason, run.tool_calls) == ("So far 2 and 4.", "call_limit", 6)
-    last = service.requests[-1]["messages"]
-    asked = [call["id"] for message in last for call in message.get("tool_calls") or []]
+    last: list[dict[str, Any]] = service.requests[-1]["messages"]
+    asked = [call["id"] for message in last if message["role"] == "assistant" for call in message["tool_calls"]]
     answers = {message["tool_call_id"]: message["content"] for message in last if message["role"] == "tool"}
     refusal = f"not called: the budget of 2 tool calls {ENOUGH}"
     assert list(answers) == asked

@@ -118,6 +118,13 @@ def test_what_cannot_be_used_is_named_before_anything_is_asked(words: list[str],
     assert sentence in done.stderr
 
 
+def wait_for(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + WAIT
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
 class Terminal:
     """The command at a terminal of its own."""
 
@@ -216,7 +223,7 @@ def test_ctrl_c_stops_the_answer_and_not_the_program_and_ctrl_d_leaves(server_ur
         person.until("one two")
         person.type(CTRL_C)
         assert "Stopped." in person.until("you> ")
-        assert service.dropped == 1
+        wait_for(lambda: service.dropped == 1)
         person.type("and now?\n")
         assert "Right." in person.until("you> ")
         person.type(CTRL_D)
