@@ -88,8 +88,9 @@ def test_a_tool_that_changes_in_the_middle_of_a_run_is_not_called_again():
 def test_listening_does_not_keep_an_unused_session(server: Server):
     async def scenario() -> bool:
         async with SessionPool() as pool:
-            session = pool.session(replace(server, timeouts=Timeouts(connect=30, unused=0.3)))
-            await listening(session)
+            await listening(pool.session(server))
+            session = pool.session(replace(server, timeouts=Timeouts(connect=30, unused=0.1)))
+            await session.call_tool("echo", {"text": "the last one"})
             await until(lambda: not session.is_connected)
             return any(task.get_name() == "knime-mcp-listening" for task in asyncio.all_tasks())
 
