@@ -13,7 +13,7 @@ from typing import Any
 from knime_ext.agent.code.functions import CalledTool, ToolFunction
 from knime_ext.agent.code.limits import CodeLimits
 from knime_ext.agent.code.sandbox import Outcome, Sandbox
-from knime_ext.agent.code.stopping import Stop
+from knime_ext.agent.code.stopping import Stop, Stopped
 from knime_ext.agent.code.values import TooLarge, argument_value, inside_value
 from knime_ext.agent.run_tools import InnerCalls
 from knime_ext.agent.threads import call_in_thread
@@ -95,6 +95,9 @@ class CodeRunner:
         stop = Stop()
         try:
             outcome = await call_in_thread(self._sandbox.run, code, self.functions, calls.start, stop)
+        except Stopped:
+            # Who cancels is not here any more to read it.
+            outcome = Outcome(error="the code was stopped, for the program ends", kept=False)
         finally:
             stop.set()
             await calls.end()
