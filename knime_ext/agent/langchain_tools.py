@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
@@ -52,6 +52,12 @@ class RowTool(StructuredTool):
         self, tool_input: str | dict[str, Any], tool_call_id: str | None
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
         return (self._parse_input(tool_input, tool_call_id),), {}
+
+    async def _arun(self, arguments: Any, **options: Any) -> Any:
+        # LangChain evaluates the annotations of what it calls, here and of the coroutine, on each call.
+        return await cast("Any", self.coroutine)(arguments)
+
+    _arun.__annotations__.clear()
 
 
 @contextmanager

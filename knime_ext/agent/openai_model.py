@@ -6,10 +6,12 @@ answer, as `reasoning_content` or `reasoning`.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any, cast
 
-from langchain_core.messages import AIMessage
+from langchain_core.callbacks import AsyncCallbackManagerForLLMRun
+from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGenerationChunk, ChatResult
 from langchain_openai import ChatOpenAI
 
@@ -27,6 +29,25 @@ class CompatibleChatOpenAI(ChatOpenAI):
         # which takes longer than everything else about it. There is nothing to rename here.
         whole = {name: payload.pop(name) for name in ("messages", "tools") if name in payload}
         return {**payload, "messages": [], "extra_body": whole | (payload.get("extra_body") or {})}
+
+    async def _agenerate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: AsyncCallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        payload = self._get_request_payload(messages, stop=stop, **kwargs)
+        if payload.get("messages") != [] or self.include_response_headers:
+            return await super()._agenerate(messages, stop, run_manager, **kwargs)
+        # LangChain has the reply made into the library's objects, those into dictionaries again, and these read in
+        # another thread. It is a dictionary to begin with.
+        raw: Any = await self.async_client.with_raw_response.create(**payload)
+        try:
+            reply: Any = json.loads(raw.http_response.content)
+        except ValueError:
+            reply = raw.parse()
+        return self._create_chat_result(reply, {})
 
     def _create_chat_result(self, response: Any, generation_info: dict[str, Any] | None = None) -> ChatResult:
         result = super()._create_chat_result(response, generation_info)  # pyright: ignore[reportUnknownMemberType]

@@ -55,6 +55,20 @@ class Retries:
         Raises:
             Exception: What the last attempt raised.
         """
+        if self.attempts <= 1:
+            return await ask()
+        try:
+            return await ask()
+        except Exception as error:
+            failed = error
+        # The first attempt went past tenacity, which costs as much as a small request.
+        waiting: list[Exception] = [failed]
+
+        async def again() -> T:
+            if waiting:
+                raise waiting.pop()
+            return await ask()
+
         backoff = wait_exponential(multiplier=self.first_seconds, max=self.longest_seconds) + wait_random(
             0, self.first_seconds / 4
         )
@@ -68,14 +82,14 @@ class Retries:
                 told_to_wait(state.upcoming_sleep)
 
         retrying = AsyncRetrying(
-            stop=stop_after_attempt(max(1, self.attempts)),
+            stop=stop_after_attempt(self.attempts),
             retry=retry_if_exception(self._try_again),
             wait=wait,
             before_sleep=tell,
             sleep=asyncio.sleep,
             reraise=True,
         )
-        return await retrying(ask)
+        return await retrying(again)
 
     def _try_again(self, error: BaseException) -> bool:
         return will_pass(error) and (retry_after(error) or 0) <= self.patience_seconds

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from knime_ext.agent.page.batch_page import BatchPageRow
@@ -60,7 +60,9 @@ class RowAnswer:
     def to_bytes(self) -> bytes:
         """For the journal."""
         # What is no text in any encoding could not be written into a table either.
-        return json.dumps(asdict(self), ensure_ascii=False, default=str).encode("utf-8", "replace")
+        return json.dumps(
+            {name: getattr(self, name) for name in self.__slots__}, ensure_ascii=False, default=str
+        ).encode("utf-8", "replace")
 
     @classmethod
     def from_bytes(cls, payload: bytes) -> RowAnswer:
