@@ -11,7 +11,7 @@ ROOT = Path(__file__).parent.parent.parent
 PIXI: dict[str, Any] = tomllib.loads((ROOT / "pixi.toml").read_text("utf-8"))
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 
-NOT_FOR_KNIME = {"duckdb", "rich", "typer"}  # the embedded runtime's SQL node, and the command line
+NOT_FOR_KNIME = {"duckdb", "rich", "starlette", "typer", "uvicorn"}  # the runtime's SQL node, the command line, serving
 FROM_KNIME = {"pyarrow"}  # part of knime-python-base
 
 
