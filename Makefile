@@ -55,6 +55,7 @@ format: $(VENV)/dev.stamp  ## Formats the code and repairs what lint can repair.
 benchmark: $(VENV)/dev.stamp  ## Prints the figures that the documents name.
 	$(BIN)/python benchmarks/tool_column.py
 	$(BIN)/python benchmarks/extension_import.py
+	$(BIN)/python benchmarks/agent_batch.py
 
 clean:  ## Removes what the other targets made.
 	rm -rf $(VENV) .venv-knime out tests/node/node_modules tests/conformance/node_modules java-stub/target .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeGuard, runtime_checkable
 
 from langchain_core.tools import BaseTool
 
@@ -43,16 +43,21 @@ class RunScoped(Protocol):
         ...
 
 
+def is_run_scoped(tool: BaseTool) -> TypeGuard[RunScoped]:
+    """Whether a tool exists once per run; asked for every tool of every run, so by one name only."""
+    return hasattr(type(tool), "for_run")
+
+
 def tools_for_run(tools: Mapping[str, BaseTool], inner: InnerCalls) -> dict[str, BaseTool]:
     """The tools of one run: those that keep something as new ones, the others as they are."""
-    return {name: tool.for_run(inner) if isinstance(tool, RunScoped) else tool for name, tool in tools.items()}
+    return {name: tool.for_run(inner) if is_run_scoped(tool) else tool for name, tool in tools.items()}
 
 
 def instructions_of(tools: Mapping[str, BaseTool]) -> list[str]:
     """What the tools want to be said in the system message."""
-    return [tool.instructions for tool in tools.values() if isinstance(tool, RunScoped) and tool.instructions]
+    return [tool.instructions for tool in tools.values() if is_run_scoped(tool) and tool.instructions]
 
 
 def seconds_of(tool: BaseTool | None, seconds: float | None) -> float | None:
     """The time limit of a call: that of single calls is for those that the tool makes, where it makes some."""
-    return None if isinstance(tool, RunScoped) else seconds
+    return None if tool is not None and is_run_scoped(tool) else seconds
