@@ -41,7 +41,6 @@ else:
 
 
 __all__ = [
-    "UNREADABLE",
     "MessageContentPart",
     "MessageContentPartType",
     "MessageType",
