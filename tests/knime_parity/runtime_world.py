@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from tempfile import gettempdir
 from typing import Any
 
 import knime.extension as knext
@@ -132,6 +134,8 @@ def _host(around: Surroundings, warnings: list[str], progress: list[list[Any]]) 
         warn=warnings.append,
         report_progress=report,
         is_canceled=lambda: around.canceled,
+        temp_dir=Path(gettempdir()),
+        node_dir=Path(gettempdir()),
     )
 
 
