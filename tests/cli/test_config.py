@@ -14,19 +14,21 @@ from pathlib import Path
 
 import httpx2
 import pytest
+from typer.testing import CliRunner
 
+from knime_ext.cli.app import app
 from knime_ext.mcp import ToolConfig
 from knime_ext.mcp.providers import load_providers
 from knime_ext.mcp.tool_config_file import load_tool_configs
-from tests.cli.process import COMMAND, ROOT, knime_mcp
+from tests.cli.process import COMMAND, ROOT
 from tests.servers.oauth import protected
 
 
 def configured(home: Path, *words: str, code: int = 0, **env: str) -> str:
     """What a command prints; its files are in `home`."""
     variables = {"KNIME_MCP_HOME": str(home), "PYTHON_KEYRING_BACKEND": "keyring.backends.null.Keyring"}
-    done = knime_mcp(*words, cwd=ROOT, **variables, **env)
-    assert done.returncode == code, done.stderr
+    done = CliRunner().invoke(app, words, env=variables | env)
+    assert done.exit_code == code, done.output
     return done.stdout + done.stderr
 
 
