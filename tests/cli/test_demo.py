@@ -12,12 +12,10 @@ from urllib.parse import urlsplit
 
 import psutil
 import pytest
-from typer.testing import CliRunner, Result
 
-from knime_ext.cli.app import app
 from knime_ext.cli.example import orders_agent, running_server
 from knime_ext.errors import MCPConnectionError
-from tests.cli.process import COMMAND, ROOT, knime_mcp
+from tests.cli.process import COMMAND, ROOT, in_this_process, knime_mcp
 
 SERVER = re.compile(r"^MCP server: (http://\S+) ", re.MULTILINE)
 
@@ -32,11 +30,6 @@ def is_gone(url: str) -> bool:
 def answer_of(text: str) -> str:
     """What stands below the heading "Answer"."""
     return text.split("\nAnswer\n", 1)[1].split("\n\n", 1)[0].strip()
-
-
-def here(*words: str) -> Result:
-    """What a command does in the process of the tests, which saves its start."""
-    return CliRunner().invoke(app, words)
 
 
 @pytest.fixture(scope="module")
@@ -93,8 +86,8 @@ def test_other_orders_give_another_answer(tmp_path: Path) -> None:
     orders = tmp_path / "orders.csv"
     lines = (orders_agent() / "orders.csv").read_text("utf-8").splitlines()
     orders.write_text("\n".join([*lines, '"Tiny Shop",Grinder,1000,100.25,France,2025-12-31']) + "\n", encoding="utf-8")
-    done = here("demo", "--orders", str(orders), "--out", str(tmp_path / "out"))
-    assert done.exit_code == 0
+    done = in_this_process("demo", "--orders", str(orders), "--out", str(tmp_path / "out"))
+    assert done.returncode == 0
     answer = answer_of(done.stdout)
     assert "Tiny Shop" in answer
     assert "100250.00 USD" in answer
@@ -103,8 +96,8 @@ def test_other_orders_give_another_answer(tmp_path: Path) -> None:
 
 def test_another_question_gets_other_calls(tmp_path: Path) -> None:
     question = "How much is 200 USD in CHF?"
-    done = here("demo", "--question", question, "--out", str(tmp_path / "out"))
-    assert done.exit_code == 0
+    done = in_this_process("demo", "--question", question, "--out", str(tmp_path / "out"))
+    assert done.returncode == 0
     assert question in done.stdout
     assert re.findall(r"^▸ (.+?)\(", done.stdout, re.MULTILINE) == ["Convert currency"]
     assert "CHF" in answer_of(done.stdout)
@@ -115,8 +108,8 @@ def test_without_its_server_the_workflow_fails_with_a_clear_error(tmp_path: Path
         pass  # from here on nobody listens there
     out = tmp_path / "out"
     workflow = str(orders_agent() / "workflow.json")
-    done = here("run", workflow, "--set", f"provider.server_url={url}", "--out", str(out))
-    assert done.exit_code == 1
+    done = in_this_process("run", workflow, "--set", f"provider.server_url={url}", "--out", str(out))
+    assert done.returncode == 1
     error = done.stderr.splitlines()[-1]
     assert error.startswith("Error: Node 'provider' failed: ")
     assert urlsplit(url).netloc in error

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.process import COMMAND, ROOT, knime_mcp
+from tests.cli.process import COMMAND, ROOT, in_this_process, knime_mcp
 
 NUMBERS = {
     "id": "numbers",
@@ -62,7 +62,7 @@ def test_results_go_to_the_output_and_progress_as_plain_lines_to_the_error_outpu
 
 def test_results_are_kept_where_the_user_says(tmp_path: Path) -> None:
     out = tmp_path / "results" / "first"
-    done = knime_mcp("run", str(document(tmp_path)), "--out", str(out))
+    done = in_this_process("run", str(document(tmp_path)), "--out", str(out))
     assert done.returncode == 0
     assert done.stdout.endswith(f"Written to {out}\n  big_ones.arrow, big_ones.csv\n  nodes/, run.json\n")
     assert (out / "big_ones.csv").read_text("utf-8") == "word,n\ntwo,2\nthree,3\n"
@@ -76,7 +76,7 @@ def test_results_are_kept_where_the_user_says(tmp_path: Path) -> None:
 
 def test_a_setting_can_be_changed_for_one_run(tmp_path: Path) -> None:
     query = "filter.query=SELECT word FROM input WHERE n = 1"
-    done = knime_mcp("run", str(document(tmp_path)), "--set", query, "--set", "end.parameter_name=only")
+    done = in_this_process("run", str(document(tmp_path)), "--set", query, "--set", "end.parameter_name=only")
     assert [line.rstrip() for line in done.stdout.splitlines()] == ["only (1 row)", "word", "one", ""]
 
 
@@ -99,7 +99,7 @@ def test_bad_input_is_one_sentence_exits_with_2_and_writes_nothing(
     tmp_path: Path, nodes: Any, connections: Any, words: list[str], sentence: str
 ) -> None:
     out = tmp_path / "out"
-    done = knime_mcp("run", str(document(tmp_path, nodes, connections)), "--out", str(out), *words)
+    done = in_this_process("run", str(document(tmp_path, nodes, connections)), "--out", str(out), *words)
     assert done.returncode == 2
     assert sentence in done.stderr
     assert done.stderr.startswith("Error: ")
@@ -109,13 +109,13 @@ def test_bad_input_is_one_sentence_exits_with_2_and_writes_nothing(
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    done = knime_mcp("run", str(tmp_path / "gone.json"))
+    done = in_this_process("run", str(tmp_path / "gone.json"))
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == f"Error: There is no workflow file '{tmp_path / 'gone.json'}'; check the path\n"
 
 
 def test_a_node_that_fails_is_one_sentence_and_exits_with_1(tmp_path: Path) -> None:
-    done = knime_mcp("run", str(hanging_provider(tmp_path, 9)))
+    done = in_this_process("run", str(hanging_provider(tmp_path, 9)))
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1].startswith("Error: Node 'provider' failed: ")
     assert "127.0.0.1:9" in done.stderr
