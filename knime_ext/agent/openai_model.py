@@ -7,12 +7,15 @@ answer, as `reasoning_content` or `reasoning`.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from langchain_core.callbacks import AsyncCallbackManagerForLLMRun
+from langchain_core.callbacks import AsyncCallbackManager, AsyncCallbackManagerForLLMRun
+from langchain_core.globals import get_llm_cache
+from langchain_core.language_models import LanguageModelInput
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGenerationChunk, ChatResult
+from langchain_core.runnables import RunnableConfig, ensure_config
 from langchain_openai import ChatOpenAI
 
 __all__ = ["CompatibleChatOpenAI"]
@@ -29,6 +32,36 @@ class CompatibleChatOpenAI(ChatOpenAI):
         # which takes longer than everything else about it. There is nothing to rename here.
         whole = {name: payload.pop(name) for name in ("messages", "tools") if name in payload}
         return {**payload, "messages": [], "extra_body": whole | (payload.get("extra_body") or {})}
+
+    async def ainvoke(
+        self,
+        input: LanguageModelInput,
+        config: RunnableConfig | None = None,
+        *,
+        stop: list[str] | None = None,
+        **kwargs: Any,
+    ) -> AIMessage:
+        """The reply. LangChain's way to it is only taken where somebody listens on it, or something needs it."""
+        if not (isinstance(input, list) and self._is_plain(input, kwargs) and self._is_unobserved(config)):
+            return await super().ainvoke(input, config, stop=stop, **kwargs)
+        result = await self._agenerate(cast("list[BaseMessage]", input), stop, **kwargs)
+        generation = result.generations[0]
+        message = cast("AIMessage", generation.message)
+        facts: dict[str, Any] = (result.llm_output or {}) | (generation.generation_info or {})
+        message.response_metadata = facts | message.response_metadata  # pyright: ignore[reportUnknownMemberType]
+        return message
+
+    def _is_plain(self, messages: Sequence[Any], options: Mapping[str, Any]) -> bool:
+        return (
+            all(isinstance(message, BaseMessage) and isinstance(message.content, str) for message in messages)  # pyright: ignore[reportUnknownMemberType]
+            and not (self.streaming or self.rate_limiter or self.cache or get_llm_cache() or "stream" in options)
+            and self.output_version in (None, "v0")
+        )
+
+    def _is_unobserved(self, config: RunnableConfig | None) -> bool:
+        """Whether no callback, tracer or cost counter, wherever it was set up, wants to hear of the request."""
+        callbacks = ensure_config(config).get("callbacks")
+        return not AsyncCallbackManager.configure(callbacks, self.callbacks, self.verbose).handlers
 
     async def _agenerate(
         self,

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
 import threading
 
 import pytest
+from langchain_core.callbacks import AsyncCallbackHandler, get_usage_metadata_callback
+from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.outputs import LLMResult
 from langchain_core.tools import BaseTool
 from pydantic import SecretStr
 
@@ -172,3 +176,26 @@ def test_a_history_with_tables_survives_the_way_to_the_server() -> None:
         agent.run("second", history=agent.run("first").messages)
     roles = [message["role"] for message in service.requests[1]["messages"]]
     assert roles == ["user", "user", "assistant", "user", "user"]
+
+
+def test_a_callback_hears_of_a_request_wherever_it_was_set_up() -> None:
+    heard: list[str] = []
+
+    class Listener(AsyncCallbackHandler):
+        async def on_llm_end(self, response: LLMResult, **_: object) -> None:
+            heard.append(response.generations[0][0].text)
+
+    with openai_service(completion("hello")) as service:
+        model = create_chat_model(config(service.url))
+
+        async def ask() -> list[AIMessage]:
+            question = [HumanMessage("hi")]
+            plain = await model.ainvoke(question)
+            with get_usage_metadata_callback() as counted:
+                listened = await model.ainvoke(question, {"callbacks": [Listener()]})
+            assert counted.usage_metadata["tiny"]["total_tokens"] == 18
+            return [plain, listened]
+
+        plain, listened = asyncio.run(ask())
+    assert heard == ["hello"]
+    assert plain.model_copy(update={"id": None}) == listened.model_copy(update={"id": None})
