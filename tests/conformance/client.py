@@ -22,6 +22,8 @@ from knime_ext.mcp.sign_in import Auth, ClientCredentials, EnterpriseManaged, OA
 
 SCENARIO = os.environ.get("MCP_CONFORMANCE_SCENARIO", "")
 CONTEXT: dict[str, Any] = json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT") or "{}")
+PATIENCE = Timeouts(connect=120, list=120, call=120)
+"""The suite starts all scenarios at once, on a machine that may be busy with other things."""
 
 
 class Browser:
@@ -36,7 +38,7 @@ class Browser:
 
 
 def client(url: str, auth: Auth | None = None) -> MCPClient:
-    return MCPClient(StreamableHTTPServer(url, auth=auth, timeouts=Timeouts(connect=30)))
+    return MCPClient(StreamableHTTPServer(url, auth=auth, timeouts=PATIENCE))
 
 
 def call_offered(url: str, calls: dict[str, dict[str, Any]] | None = None, auth: Auth | None = None) -> None:
