@@ -6,7 +6,7 @@ import re
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Awaitable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ Results = dict[str, Any]
 pytestmark = pytest.mark.xdist_group("knime parity")  # what the programs found is used by all
 
 
-def call_then_answer(body: Body) -> Response:
+def call_then_answer(body: Body) -> Response | Awaitable[Response]:
     """The first tool is called once; what it says is the answer."""
     last = body["messages"][-1]
     if last["role"] == "tool":
