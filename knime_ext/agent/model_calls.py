@@ -11,6 +11,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, message_chunk_to_message
 from langchain_core.messages.ai import add_ai_message_chunks
 
+from knime_ext.agent.cancellation import stop
 from knime_ext.agent.model_errors import model_name
 from knime_ext.agent.threads import call_in_thread
 from knime_ext.errors import AgentError, KnimeExtError
@@ -64,9 +65,7 @@ async def ask_streaming(
         if _needs_a_thread(model, passing_loop=passing_loop):
             await call_in_thread(_read_in_thread, bound, messages, reply, asyncio.get_running_loop())
         else:
-            async with aclosing(bound.astream(messages)) as pieces:
-                async for piece in pieces:
-                    reply.add(piece)
+            await _read(bound, messages, reply)
     except Exception as error:
         if reply.pieces and not isinstance(error, KnimeExtError) and getattr(error, "status_code", None) is None:
             raise _broke_off(model) from None
@@ -108,6 +107,29 @@ def _has_ended(reply: AIMessage) -> bool:
     """OpenAI's APIs say at the end of a stream how it ended; a proxy may cut it without any error."""
     facts = cast("Mapping[str, Any]", reply.response_metadata)  # pyright: ignore[reportUnknownMemberType]
     return bool(facts.get("finish_reason") or facts.get("status"))
+
+
+async def _read(bound: Any, messages: list[BaseMessage], reply: _Reply) -> None:
+    """Reads a stream in a task of its own, which ends with the next piece if it overhears that it is cancelled.
+
+    Providers wait for each piece with `asyncio.wait_for`, which loses cancellations before Python 3.12 if the piece is
+    there already; a fast model would go on to its end.
+    """
+
+    async def read() -> None:
+        async with aclosing(bound.astream(messages)) as pieces:
+            async for piece in pieces:
+                if not reply.open:
+                    return
+                reply.add(piece)
+
+    reading = asyncio.ensure_future(read())
+    try:
+        await asyncio.wait({reading})
+        reading.result()
+    finally:
+        reply.open = False
+        await stop(reading)
 
 
 def _read_in_thread(bound: Any, messages: list[BaseMessage], reply: _Reply, loop: asyncio.AbstractEventLoop) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -251,6 +252,32 @@ def test_an_event_from_outside_ends_the_stream_with_the_cancelled_run() -> None:
     with openai_service([completion("one two three four", pause_ms=100)]) as service:
         run = run_of(asyncio.run(cancelled(service)))
     assert (run.stop_reason, str(run.error)) == ("cancelled", "the run was cancelled.")
+
+
+class Overhears(ScriptedChatModel):
+    """Loses cancellations, as `asyncio.wait_for` of Python 3.11 does when the next piece is there already."""
+
+    async def _astream(self, messages: list[BaseMessage], *args: Any, **options: Any) -> AsyncIterator[Any]:
+        for number in range(100_000):
+            with suppress(asyncio.CancelledError):
+                await asyncio.sleep(0)
+            yield ChatGenerationChunk(message=AIMessageChunk(content=f"{number} "))
+
+
+def test_a_fast_stream_stops_at_once_even_if_it_overhears_that_it_is_cancelled() -> None:
+    cancel = threading.Event()
+
+    async def cancelled() -> list[AgentEvent]:
+        events: list[AgentEvent] = []
+        async for event in Agent(Overhears(replies=[]), []).stream("go", cancel=cancel):
+            events.append(event)
+            if isinstance(event, TextDelta):
+                cancel.set()
+        return events
+
+    events = asyncio.run(cancelled())
+    assert run_of(events).stop_reason == "cancelled"
+    assert len(events) < 20_000
 
 
 def test_a_stream_goes_on_from_the_messages_of_the_run_before() -> None:
