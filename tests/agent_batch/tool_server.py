@@ -66,14 +66,14 @@ def tool_server(milliseconds: float = 0) -> Generator[ToolServer]:
         assert not thread.is_alive()
 
 
-def weighing() -> Reply:
-    """A model that asks for weight and colour at the same time, then answers with both."""
+def weighing(*tools: str) -> Reply:
+    """A model that asks for weight and colour at the same time, or for other tools, then answers with the results."""
 
     def choose(body: Body) -> Reply:
         results = results_in(body)
         if results:
             return completion(" and ".join(results))
         thing = question_in(body)
-        return completion(calls=[("weigh", {"text": thing}), ("colour", {"text": thing})])
+        return completion(calls=[(tool, {"text": thing}) for tool in tools or ("weigh", "colour")])
 
     return chosen(choose)

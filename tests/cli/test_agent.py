@@ -7,8 +7,10 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from pyarrow import csv, parquet
+from typer.testing import CliRunner
 
 from knime_ext.cli.agent_run import answer_form
+from knime_ext.cli.app import app
 from knime_ext.errors import ConfigurationError
 from tests.agent.openai_server import completion, failure, openai_service
 from tests.agent_batch.tool_server import tool_server, weighing
@@ -47,17 +49,17 @@ def test_a_preview_is_part_of_the_whole_table_and_tools_come_by_alias(things: Pa
 
 
 def test_a_failing_row_is_written_down_or_ends_the_command(things: Path) -> None:
-    words = ["agent", "things.csv", "--prompt", "{{ row['The thing'] }}", "--model", "openai:tiny", "--out", "o.csv"]
-    words += ["--concurrency", "1", "--attempts", "1"]
+    words = ["agent", str(things / "things.csv"), "--prompt", "{{ row['The thing'] }}", "--model", "openai:tiny"]
+    words += ["--out", str(things / "o.csv"), "--concurrency", "1", "--attempts", "1"]
     replies = [completion("round"), failure(400, "no pens"), failure(400, "no pens"), completion("late")]
     with openai_service(replies) as model:
         words += ["--base-url", model.url]
-        stopped = knime_mcp(*words, "--on-error", "fail", cwd=things)
-        assert stopped.returncode == 1
+        stopped = CliRunner().invoke(app, [*words, "--on-error", "fail"])
+        assert stopped.exit_code == 1
         assert "Error: Row 2 failed: the chat model 'tiny' rejected the request" in stopped.stderr
         assert not (things / "o.csv").exists()
-        written = knime_mcp(*words, cwd=things)
-    assert written.returncode == 0
+        written = CliRunner().invoke(app, words)
+    assert written.exit_code == 0
     assert "3 rows, 1 of them before, 1 failed" in written.stderr
     assert "--retry-failed to ask for the 1 row again" in written.stderr
     assert csv.read_csv(things / "o.csv")["answer"].to_pylist() == ["round", "", "late"]
