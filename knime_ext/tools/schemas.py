@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast
 
@@ -11,6 +11,7 @@ from knime_ext.errors import InvalidArguments
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
+    from pydantic_core import SchemaValidator
 
     from knime.types.tool import ToolPort, WorkflowTool
 
@@ -134,7 +135,36 @@ def _new_validator(schema: dict[str, Any]) -> Any:
         kind.check_schema(schema)
     except (SchemaError, Unresolvable, RecursionError):
         return None
-    return kind(schema, registry=Registry())
+    nothing_fetched: Registry[Any] = Registry()
+    return _with_safe_patterns(kind)(schema, registry=nothing_fetched)
+
+
+@lru_cache(maxsize=16)
+def _with_safe_patterns(kind: Any) -> Any:
+    from jsonschema import validators
+
+    return cast("Any", validators).extend(kind, {"pattern": _pattern_problems})
+
+
+def _pattern_problems(validator: Any, pattern: str, value: Any, schema: Any) -> Iterator[Any]:
+    """What `pattern` finds, in linear time: with Python's `re` a server's `(a+)+$` stops everything for minutes.
+
+    A pattern that needs more than that, such as one that looks ahead, is left to the tool's own check.
+    """
+    from jsonschema.exceptions import ValidationError
+
+    if isinstance(value, str) and (fits := _linear(pattern)) and not fits.isinstance_python(value):
+        yield ValidationError(f"{_shown(value)} does not match {pattern!r}")
+
+
+@lru_cache(maxsize=512)
+def _linear(pattern: str) -> SchemaValidator | None:
+    from pydantic_core import SchemaError, SchemaValidator, core_schema
+
+    try:
+        return SchemaValidator(core_schema.str_schema(pattern=pattern, strict=True))
+    except SchemaError:
+        return None
 
 
 def _problems(validator: Any, value: Mapping[str, Any], whole: str) -> list[str]:

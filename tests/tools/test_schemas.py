@@ -111,3 +111,14 @@ def test_simple_types_drop_optional_structures_and_take_required_ones_as_json_te
     }
     assert parse_json_texts(schema, {"q": "[1]", "filter": '{"a": 1}'}) == {"q": "[1]", "filter": {"a": 1}}
     assert parse_json_texts(schema, {"filter": "no json", "other": "1"}) == {"filter": "no json", "other": "1"}
+
+
+def test_the_pattern_of_a_hostile_server_costs_no_time() -> None:
+    schema = {"type": "object", "properties": {"code": {"type": "string", "pattern": "^(a+)+$"}}}
+    check_arguments(schema, {"code": "a" * 10_000}, "lookup")
+    with pytest.raises(InvalidArguments, match="'code': \"aaa.*does not match"):  # with `re`: for years
+        check_arguments(schema, {"code": "a" * 60 + "!"}, "lookup")
+
+
+def test_a_pattern_that_needs_backtracking_is_left_to_the_tool() -> None:
+    check_arguments({"type": "object", "properties": {"a": {"pattern": "^(?=b)b+$"}}}, {"a": "c"}, "lookup")
