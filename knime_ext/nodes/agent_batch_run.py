@@ -89,7 +89,9 @@ def _source(table: knext.Table) -> RowSource:
 
     def batches(names: Sequence[str]) -> Iterator[pa.RecordBatch]:
         for batch in table.batches():
-            yield from batch.to_pyarrow().select(list(names)).to_batches()
+            part = batch.to_pyarrow().select(list(names))
+            # A part of a table is a record batch in KNIME and a table elsewhere.
+            yield from [part] if isinstance(part, pa.RecordBatch) else part.to_batches()
 
     first = next(iter(table.batches()), table)
     return RowSource(schema=first.to_pyarrow().schema, batches=batches, num_rows=table.num_rows)
