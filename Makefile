@@ -36,7 +36,7 @@ knime: .venv-knime/.stamp $(VENV)/dev.stamp  ## Compares with KNIME's own code: 
 
 .venv-knime/.stamp: tests/knime_parity/requirements.txt pyproject.toml | $(VENV)/bin/python
 	$(PYTHON) -m venv .venv-knime
-	.venv-knime/bin/python -m pip install --quiet --disable-pip-version-check --requirement $< --editable '.[models]'
+	.venv-knime/bin/python -m pip install --quiet --disable-pip-version-check --requirement $< --editable '.[code,models]'
 	@touch $@
 
 conformance: $(VENV)/dev.stamp tests/conformance/node_modules/.stamp  ## Runs the official MCP conformance suite against our client.

@@ -45,7 +45,7 @@ def plain_table(table: knext.Table) -> dict[str, Any]:
 
 def _plain_cells(name: str, column: Any) -> list[Any]:
     cells = [cell for chunk in column.chunks for cell in getattr(chunk, "storage", chunk).to_pylist()]
-    if "(seconds)" in name:  # a measured time
+    if "(seconds)" in name or name.endswith("__seconds"):  # a measured time
         return [type(cell).__name__ for cell in cells]
     return [_plain_cell(cell) for cell in cells]
 
@@ -60,7 +60,9 @@ def _plain_cell(cell: Any) -> Any:
 
 def plain_page(page: str | None) -> str | None:
     """A page without what differs from run to run: times, and the widths and places that show them."""
-    return None if page is None else re.sub(r"\d\d:\d\d:\d\d|\d+(\.\d+)?\s*(ms|s|%|min)\b|\d+(\.\d+)?%", "#", page)
+    times = r"\d\d:\d\d:\d\d|\d+(\.\d+)?\s*(ms|s|%|min)\b|\d+(\.\d+)?%"
+    cells = r'<td class="num" data-v="\d+\.\d+">[\d.,]+</td>'
+    return None if page is None else re.sub(f"{times}|{cells}", "#", page)
 
 
 def plain_dialog(dialog: Any) -> Any:

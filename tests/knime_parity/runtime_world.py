@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from tempfile import gettempdir
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import knime.extension as knext
@@ -19,6 +19,7 @@ from knime_ext.runtime.knext.contexts import (
 from knime_ext.runtime.knext.dialog import dialog_json
 from knime_ext.runtime.knext.node_ports import PortGroup
 from knime_ext.runtime.knext.settings import set_parameters
+from knime_ext.runtime.knext.table import as_input
 from knime_ext.runtime.node_results import checked_outputs, checked_specs, split_view
 from knime_ext.runtime.registry import NodeRegistry
 from tests.knime_parity.plain import each_of_group, plain_dialog, plain_page, plain_spec, plain_table
@@ -47,10 +48,13 @@ class RuntimeWorld:
 
     def __init__(self) -> None:
         self._registry = NodeRegistry.load()
+        self._temporary = TemporaryDirectory()  # of the workflow: what a node leaves there, its next execution finds
 
     def dialog(self, node: str, inputs: Sequence[Any], around: Surroundings, settings: Mapping[str, Any]) -> JSON:
         """Settings, their schema and the UI schema."""
-        context = DialogCreationContext(_host(around, [], []), {}, [each_of_group(_spec_of, each) for each in inputs])
+        context = DialogCreationContext(
+            self._host(around, [], []), {}, [each_of_group(_spec_of, each) for each in inputs]
+        )
         return _guarded(lambda: plain_dialog(dialog_json(self._instance(node, settings), context)))
 
     def configure(self, node: str, inputs: Sequence[Any], around: Surroundings, settings: Mapping[str, Any]) -> JSON:
@@ -90,6 +94,19 @@ class RuntimeWorld:
         set_parameters(instance, dict(settings))
         return instance
 
+    def _host(self, around: Surroundings, warnings: list[str], progress: list[list[Any]]) -> NodeHost:
+        def report(fraction: float, message: str | None) -> None:
+            progress.append([fraction, message])
+
+        return NodeHost(
+            credentials={name: Credential(*pair, name) for name, pair in around.credentials.items()},
+            warn=warnings.append,
+            report_progress=report,
+            is_canceled=lambda: around.canceled,
+            temp_dir=Path(self._temporary.name),
+            node_dir=Path(self._temporary.name),
+        )
+
     def _counts(self, node: str, inputs: Sequence[Any], around: Surroundings) -> tuple[list[int], list[int]]:
         declaration = self._registry.declaration(node)
         taken = [len(each) if isinstance(each, list) else 1 for each in inputs]  # pyright: ignore[reportUnknownArgumentType]
@@ -105,7 +122,7 @@ class RuntimeWorld:
         warnings: list[str],
     ) -> tuple[Any, ...]:
         counts = self._counts(node, inputs, around)
-        context = ConfigurationContext(_host(around, warnings, []), {}, *counts)
+        context = ConfigurationContext(self._host(around, warnings, []), {}, *counts)
         specs = [each_of_group(_spec_of, each) for each in inputs]
         returned = self._instance(node, settings).configure(context, *specs)
         return checked_specs(returned, self._registry.declaration(node), counts[1])
@@ -120,23 +137,10 @@ class RuntimeWorld:
         progress: list[list[Any]],
     ) -> tuple[tuple[Any, ...], str | None]:
         declaration, counts = self._registry.declaration(node), self._counts(node, inputs, around)
-        context = _Context(_host(around, warnings, progress), counts, around)
-        returned, view = split_view(self._instance(node, settings).execute(context, *inputs), declaration)
+        context = _Context(self._host(around, warnings, progress), counts, around)
+        arrived = [each_of_group(_arrived, each) for each in inputs]
+        returned, view = split_view(self._instance(node, settings).execute(context, *arrived), declaration)
         return checked_outputs(returned, declaration, counts[1]), view
-
-
-def _host(around: Surroundings, warnings: list[str], progress: list[list[Any]]) -> NodeHost:
-    def report(fraction: float, message: str | None) -> None:
-        progress.append([fraction, message])
-
-    return NodeHost(
-        credentials={name: Credential(*pair, name) for name, pair in around.credentials.items()},
-        warn=warnings.append,
-        report_progress=report,
-        is_canceled=lambda: around.canceled,
-        temp_dir=Path(gettempdir()),
-        node_dir=Path(gettempdir()),
-    )
 
 
 def _guarded(run: Callable[[], JSON]) -> JSON:
@@ -144,6 +148,10 @@ def _guarded(run: Callable[[], JSON]) -> JSON:
         return run()
     except knext.InvalidParametersError as error:
         return {"error": str(error)}
+
+
+def _arrived(value: Any) -> Any:
+    return as_input(value) if isinstance(value, knext.Table) else value
 
 
 def _spec_of(value: Any) -> Any:

@@ -31,6 +31,8 @@ class Servers:
         dead: Nobody listens there.
         media: A server whose tool gives pictures.
         model: A chat model with OpenAI's API that calls the first tool once and then answers.
+        writer: Another one: it answers with length and words of what it was told, as JSON. It writes code where it can,
+            searches for tools where it can, and refuses what has the word *refuse* in it.
     """
 
     orders: str
@@ -38,6 +40,7 @@ class Servers:
     empty: str
     dead: str
     model: str
+    writer: str
     media: str
 
 
@@ -486,11 +489,7 @@ def agent_without_tools_answers_too(world: World, servers: Servers) -> JSON:
 @scenario
 def agent_asks_a_model_over_http(world: World, servers: Servers) -> JSON:
     greet = table({"Tool": tools(GREET)})
-    specs = [
-        ChatModelPortObjectSpec(provider="openai", model="m", base_url=servers.model, credential_name=name)
-        for name in ("my key", "gone")
-    ]
-    return [ask(world, greet, model=ChatModelPortObject(spec)) for spec in specs]
+    return [ask(world, greet, model=model_at(servers.model, name)) for name in ("my key", "gone")]
 
 
 @scenario
@@ -517,6 +516,167 @@ def damaged_tools() -> Any:
     return table({"Tool": pa.ExtensionArray.from_storage(whole.type, storage)})
 
 
+FORM: dict[str, Any] = {
+    "form": "FIELDS",
+    "fields": [
+        {"name": "length", "type": "INTEGER", "description": "Letters", "may_be_missing": False},
+        {"name": "share", "type": "NUMBER", "description": "", "may_be_missing": True},
+        {"name": "short", "type": "BOOLEAN", "description": "", "may_be_missing": False},
+        {"name": "words", "type": "STRINGS", "description": "", "may_be_missing": False},
+    ],
+}
+SCHEMA = '{"type": "object", "properties": {"Answer": {"type": "string"}, "length": {"type": "integer"}}}'
+
+
+def model_at(url: str, credential: str = "my key") -> ChatModelPortObject:
+    """A chat model with OpenAI's API."""
+    return ChatModelPortObject(
+        ChatModelPortObjectSpec(provider="openai", model="m", base_url=url, credential_name=credential)
+    )
+
+
+@scenario
+def agent_answers_in_a_form(world: World, servers: Servers) -> JSON:
+    writer, none = model_at(servers.writer), table({"Tool": tools()})
+    forms: list[dict[str, Any]] = [
+        FORM,
+        {"form": "SCHEMA", "json_schema": SCHEMA},
+        {**FORM, "fields": [{**FORM["fields"][0], "type": "BOOLEAN"}], "attempts": 2},
+    ]
+    column = {"error_handling": "COLUMN"}
+    return [ask(world, none, model=writer, answer=form, errors=column) for form in forms]
+
+
+@scenario
+def agent_refuses_forms_that_cannot_be_used(world: World, servers: Servers) -> JSON:
+    forms: list[dict[str, Any]] = [
+        {"form": "FIELDS"},
+        {"form": "FIELDS", "fields": [{"name": ""}]},
+        {"form": "SCHEMA", "json_schema": "{"},
+        {"form": "SCHEMA", "json_schema": '{"type": "string"}'},
+    ]
+    specs = [OFFLINE, table({"Tool": tools(RANK)}), None, [orders()]]
+    return [world.configure("AgentPrompter", specs, ALONE, {"user_message": "Hi", "answer": form}) for form in forms]
+
+
+@scenario
+def agent_is_held_to_its_limits(world: World, servers: Servers) -> JSON:
+    rank, greet = table({"Tool": tools(RANK)}), table({"Tool": tools(GREET)})
+    settings: list[dict[str, Any]] = [
+        {"recursion_limit": 0, "recursion_limit_handling": "REFUSE"},
+        {"limits": {"tokens": 10}, "recursion_limit_handling": "FINAL_RESPONSE"},
+        {"limits": {"result_chars": 200}},
+    ]
+    return [
+        *(ask(world, rank, data=[orders()], **each) for each in settings),
+        ask(world, greet, model=model_at(servers.writer), limits={"tool_tokens": 1}),
+        ask(world, greet, model=model_at(servers.model), limits={"tokens": 20}),
+    ]
+
+
+@scenario
+def agent_calls_only_what_is_approved(world: World, servers: Servers) -> JSON:
+    greet = table({"Tool": tools(GREET, ECHO)})
+    rules: list[dict[str, Any]] = [
+        {"mode": "READ_ONLY"},
+        {"mode": "RULES", "deny": "Say*"},
+        {"mode": "RULES", "ask": "Say*", "others": "DENY"},
+        {"mode": "RULES", "allow": "Say*", "others": "DENY"},
+    ]
+    question = 'Say hello to "Ada".'
+    return [ask(world, greet, user_message=question, approval=rule) for rule in rules]
+
+
+@scenario
+def agent_writes_code(world: World, servers: Servers) -> JSON:
+    greet = table({"Tool": tools(GREET)})
+    return ask(world, greet, model=model_at(servers.writer), mode="CODE")
+
+
+# Agent Batch Prompter
+
+
+def prompt(world: World, prompts: Any, tool_table: Any = None, *, model: ChatModelPortObject, **settings: Any) -> JSON:
+    """Executes the Agent Batch Prompter, one row after another."""
+    workflows = Workflows()
+    around = Surroundings(credentials={"my key": ("me", "hunter2")}, run_tool=workflows)
+    rows = {"concurrency": 1, **settings.pop("rows", {})}
+    done = world.execute("AgentBatchPrompter", [model, prompts, tool_table], around, {"rows": rows, **settings})
+    # How often it is told, and how fast the rows went, is a matter of time.
+    if "progress" in done:
+        done["progress"] = [[fraction, message.split(" rows")[0]] for fraction, message in done["progress"][-1:]]
+    return {"outcome": done, "calls": workflows.calls}
+
+
+def people(rows: int = 3) -> Any:
+    """Prompts, one of them missing, and other columns that go along."""
+    names, numbers, things = ["Ada", None, "Zoë"][:rows], [1, 2, None][:rows], (ECHO, None, RANK)[:rows]
+    columns = {"who": pa.array(names, pa.utf8()), "n": pa.array(numbers, pa.int64()), "Tool": tools(*things)}
+    return table(columns, ["a", "b", "c"][:rows])
+
+
+@scenario
+def batch_configures(world: World, servers: Servers) -> JSON:
+    attempts: list[dict[str, Any]] = [
+        {"prompt": "{{ who }} is {{ n }}"},
+        {"prompt": "{{ who }}", "answer": FORM, "answer_column": "said", "rows": {"traces": False}},
+        {"prompt": ""},
+        {"prompt": "{{ gone }}"},
+        {"prompt": "{{ who"},
+        {"prompt": "{{ who }}", "answer_column": "n"},
+        {"prompt": "{{ who }}", "answer": {"form": "FIELDS"}},
+    ]
+    greet = table({"Tool": tools(GREET)})
+    return [
+        *(world.configure("AgentBatchPrompter", [OFFLINE, people(), greet], ALONE, each) for each in attempts),
+        world.configure("AgentBatchPrompter", [OFFLINE, people(), orders()], ALONE, attempts[0]),
+        world.dialog("AgentBatchPrompter", [MODEL, people(), greet], ALONE, attempts[0]),
+        world.dialog("AgentBatchPrompter", [MODEL, people(), None], ALONE, {"approval": {"mode": "RULES"}}),
+    ]
+
+
+@scenario
+def batch_answers_each_row(world: World, servers: Servers) -> JSON:
+    writer = model_at(servers.writer)
+    template, none = "Who is {{ who }}?", people(0)
+    return [
+        prompt(world, people(), model=writer, prompt=template, system_message="Be brief, {{ n }}."),
+        prompt(world, people(), model=writer, prompt=template, answer=FORM, rows={"traces": False}),
+        prompt(world, people(), model=writer, prompt=template, rows={"preview": 2}),
+        prompt(world, none, model=writer, prompt=template),
+    ]
+
+
+@scenario
+def batch_rows_call_tools(world: World, servers: Servers) -> JSON:
+    greet = table({"Tool": tools(None, GREET)})
+    around: dict[str, Any] = {"prompt": "Greet {{ who }}.", "model": model_at(servers.model)}
+    return [
+        prompt(world, people(), greet, **around),
+        prompt(world, people(), greet, limits={"turns": 0, "when_reached": "FAIL"}, **around),
+        prompt(world, people(), greet, approval={"mode": "RULES", "ask": "*"}, **around),
+        prompt(world, people(), greet, prompt="Greet.", mode="CODE", model=model_at(servers.writer)),
+    ]
+
+
+@scenario
+def batch_rows_of_a_preview_are_not_asked_again(world: World, servers: Servers) -> JSON:
+    greet = table({"Tool": tools(GREET)})
+    around: dict[str, Any] = {"prompt": "Greet {{ who }}, {{ n }}.", "model": model_at(servers.model)}
+    return [prompt(world, people(), greet, rows={"preview": rows}, **around) for rows in (2, 0, 0)]
+
+
+@scenario
+def batch_rows_that_fail(world: World, servers: Servers) -> JSON:
+    around: dict[str, Any] = {"prompt": "{{ who or 'refuse' }}", "model": model_at(servers.writer)}
+    return [
+        prompt(world, people(), **around),
+        prompt(world, people(), rows={"error_handling": "FAIL"}, **around),
+        prompt(world, people(), prompt="x", model=model_at(servers.writer, "gone")),
+        prompt(world, people(), prompt="x", tool_alias="gone", model=model_at(servers.writer)),
+    ]
+
+
 @scenario
 def settings_that_do_not_fit_are_refused(world: World, servers: Servers) -> JSON:
     attempts: list[tuple[str, dict[str, Any]]] = [
@@ -528,6 +688,12 @@ def settings_that_do_not_fit_are_refused(world: World, servers: Servers) -> JSON
         ("ChatModelConnector", {"provider": "NOBODY"}),
         ("ChatModelConnector", {"answers": {"set_temperature": True, "temperature": 9.0, "timeout": 1.0}}),
         ("ConvertTools", {"all_columns": "maybe"}),
+        ("AgentPrompter", {"limits": {"result_chars": 1}}),
+        ("AgentPrompter", {"answer": {"form": "POEM"}}),
+        ("AgentBatchPrompter", {"rows": {"concurrency": 0}}),
+        ("AgentBatchPrompter", {"speed": {"attempts": 0}}),
+        ("ToolCaller", {"results": "SOMEHOW"}),
+        ("ToolExplorer", {"columns": ["AGE"]}),
     ]
     return [_refused(world, node, settings) for node, settings in attempts]
 

@@ -14,7 +14,7 @@ import pytest
 from starlette.responses import Response
 
 from knime_ext import extension
-from tests.agent.openai_server import Body, Service, completion, openai_service
+from tests.agent.openai_server import Body, Service, completion, failure, openai_service, text_in
 from tests.knime_parity.conftest import Program
 from tests.servers.legacy import ECHO, LegacyServer, serving
 
@@ -36,6 +36,22 @@ def call_then_answer(body: Body) -> Response | Awaitable[Response]:
     return completion(calls=[(name, {"configuration": {"who": "Ada"}})])(body)
 
 
+def write(body: Body) -> Response:
+    """See `Servers.writer`."""
+    last = body["messages"][-1]
+    names = [tool["function"]["name"] for tool in body.get("tools", ())]
+    if last["role"] != "tool" and "run_python" in names:
+        code = "print([Say_hello__Zoe_(configuration={'who': who}) for who in ('Ada', 'Zoë')])"
+        return completion(calls=[("run_python", {"code": code})])(body)
+    if last["role"] != "tool" and "search_tools" in names:
+        return completion(calls=[("search_tools", {"query": "hello"})])(body)
+    text = text_in(last)
+    if "refuse" in text:
+        return failure(400, "no")(body)
+    said = {"length": len(text), "short": len(text) < 20, "share": 0.5, "words": text.split()}
+    return completion(json.dumps(said, ensure_ascii=False))(body)
+
+
 async def pictures(params: dict[str, Any]) -> dict[str, Any]:
     """As many pictures as asked for."""
     picture = {"type": "image", "mimeType": "image/png", "data": base64.b64encode(b"\x89PNG").decode()}
@@ -50,7 +66,14 @@ def model() -> Iterator[Service]:
 
 
 @pytest.fixture(scope="module")
-def servers(model: Service) -> Iterator[str]:
+def writer() -> Iterator[Service]:
+    """Another one."""
+    with openai_service([write]) as service:
+        yield service
+
+
+@pytest.fixture(scope="module")
+def servers(model: Service, writer: Service) -> Iterator[str]:
     """Addresses for the scenarios as JSON: the example's server, odd ones, and one where nobody listens."""
     program = HERE.parent.parent / "examples" / "orders-agent" / "server.py"
     broken: list[Any] = [{"name": "no schema"}, ECHO, {"description": "no name", "inputSchema": {"type": "object"}}]
@@ -69,7 +92,7 @@ def servers(model: Service) -> Iterator[str]:
             with socket.create_server(("127.0.0.1", 0)) as free:
                 dead = f"http://127.0.0.1:{free.getsockname()[1]}/mcp"
             addresses = {"orders": orders, "odd": odd.url, "empty": empty.url, "dead": dead, "model": model.url}
-            yield json.dumps({**addresses, "media": media.url})
+            yield json.dumps({**addresses, "writer": writer.url, "media": media.url})
         finally:
             process.terminate()
 
@@ -117,6 +140,19 @@ def test_the_agent_called_a_server_and_a_workflow_and_answered(runtime: Results)
     answer = bytes.fromhex(messages[-1]["1"][0]["1"]["bytes"]).decode()
     assert "EUR" in answer
     assert "Northwind" in answer
+
+
+def test_the_answer_has_typed_columns_and_code_called_its_tools(runtime: Results) -> None:
+    answer = runtime["agent answers in a form"][0]["outcome"]["outputs"][2]
+    columns = dict(answer["columns"])
+    assert [answer["cells"][name] for name in ("length", "share", "short")] == [[82], [0.5], [False]]
+    assert (columns["length"], columns["words"]) == ("Number (Long Integer)", "List (Collection of: String)")
+    assert [call["parameters"] for call in runtime["agent writes code"]["calls"]] == [{"who": "Ada"}, {"who": "Zoë"}]
+
+
+def test_each_row_was_asked_once(runtime: Results) -> None:
+    calls = [each["calls"] for each in runtime["batch rows of a preview are not asked again"]]
+    assert [len(each) for each in calls] == [2, 1, 3]
 
 
 def test_the_key_of_a_model_reaches_the_model_and_nothing_else(runtime: Results, model: Service) -> None:
