@@ -75,6 +75,7 @@ def test_the_examples_come_back_with_their_files(path: Path, folder: Path) -> No
             assert (opened.base_dir / place).read_bytes() == (path.parent / place).read_bytes()
 
 
+FIELD = {"name": "total", "type": "NUMBER", "description": "in €", "may_be_missing": True}
 NEEDS_NO_NOTES = {
     "CSVReader": {
         "path": "in/orders.csv",
@@ -142,7 +143,36 @@ NEEDS_NO_NOTES = {
     },
     "DoubleConfiguration": {"default_value": 0.5, "use_maximum": True, "maximum": 1.5, "parameter_name": "share"},
     "BooleanConfiguration": {"default_value": True, "parameter_name": "strict"},
-    "AgentPrompter": {"user_message": "Hello\n✓", "recursion_limit": 3, "errors": {"error_handling": "COLUMN"}},
+    "AgentPrompter": {
+        "user_message": "Hello\n✓",
+        "mode": "CODE",
+        "answer": {"form": "FIELDS", "fields": [FIELD, {**FIELD, "name": "tags", "type": "STRINGS"}], "attempts": 2},
+        "recursion_limit": 3,
+        "limits": {"calls": 9, "seconds": 1.5, "tool_tokens": 800},
+        "approval": {"mode": "RULES", "allow": "a*, b", "ask": "c", "deny": "d", "others": "ASK"},
+        "errors": {"error_handling": "COLUMN"},
+        "mcp": {"changed_tools": "ACCEPT", "questions": "DECLINE"},
+    },
+    "AgentBatchPrompter": {
+        "prompt": "{{ a }}\n{% if b %}ß{% endif %}",
+        "answer_column": "said",
+        "tool_alias": "mail",
+        "rows": {"preview": 5, "concurrency": 2, "error_handling": "FAIL", "traces": False},
+        "answer": {"form": "SCHEMA", "json_schema": '{"type": "object", "properties": {}}'},
+        "limits": {"turns": 0, "total_tokens": 1_000_000, "when_reached": "REFUSE"},
+        "speed": {"model_per_minute": 0.5, "attempts": 1},
+    },
+    "ToolExplorer": {"tool_column": "Tool", "columns": ["NAME", "TOKENS"]},
+    "ToolBuilder": {"explorer_columns": False, "name_column": "new name", "hidden_column": "hide"},
+    "ToolCaller": {
+        "tool_choice": "COLUMN",
+        "tool_name_column": "which",
+        "by_name": False,
+        "arguments": [{"argument": "to", "constant": "EUR"}, {"argument": "n", "column": "n"}],
+        "results": "FIXED",
+        "errors": {"error_handling": "FAIL"},
+        "limits": {"concurrency": 1, "per_minute": 30.0},
+    },
     "MCPToolProvider": {"server_url": "http://127.0.0.1:8000/sse", "time_limits": {"connect": 2.5}},
 }
 
