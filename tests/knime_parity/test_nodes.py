@@ -36,7 +36,7 @@ def call_then_answer(body: Body) -> Response | Awaitable[Response]:
     return completion(calls=[(name, {"configuration": {"who": "Ada"}})])(body)
 
 
-def write(body: Body) -> Response:
+def write(body: Body) -> Response | Awaitable[Response]:
     """See `Servers.writer`."""
     last = body["messages"][-1]
     names = [tool["function"]["name"] for tool in body.get("tools", ())]
