@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.process import ROOT, knime_mcp
+from tests.cli.process import ROOT, in_this_process
 from tests.knime_workflow.archives import unpacked, without_notes
 
 ORDERS = ROOT / "examples" / "orders-agent"
@@ -128,7 +128,7 @@ def document(folder: Path, name: str, server_url: str) -> Path:
 
 def results(workflow: Path, out: Path) -> dict[str, list[list[str]]]:
     """Runs a workflow; its outputs as header and rows of CSV, but for measured times."""
-    done = knime_mcp("run", str(workflow), "--out", str(out), KNIME_MCP_HOME=str(out / "home"))
+    done = in_this_process("run", str(workflow), "--out", str(out), KNIME_MCP_HOME=str(out / "home"))
     assert done.returncode == 0, done.stderr
     tables: dict[str, list[list[str]]] = {}
     for file in sorted(out.glob("result*.csv")):
@@ -143,7 +143,7 @@ def results(workflow: Path, out: Path) -> dict[str, list[list[str]]]:
 def test_a_workflow_with_tables_of_tools_does_the_same_after_export(name: str, tmp_path: Path, server_url: str) -> None:
     (tmp_path / "here").mkdir()
     workflow = document(tmp_path / "here", name, server_url)
-    exported = knime_mcp("export", str(workflow), str(tmp_path / "w.knwf"))
+    exported = in_this_process("export", str(workflow), str(tmp_path / "w.knwf"))
     assert exported.returncode == 0, exported.stderr
 
     first = results(workflow, tmp_path / "first")
