@@ -24,9 +24,10 @@ def things(tmp_path: Path) -> Path:
 
 
 def test_a_preview_is_part_of_the_whole_table_and_tools_come_by_alias(things: Path) -> None:
-    words = ["agent", "things.csv", "--prompt", "{{ row['The thing'] }}", "--tool-alias", "scales", "--model"]
+    out = str(things / "out.parquet")
+    words = ["agent", str(things / "things.csv"), "--prompt", "{{ row['The thing'] }}", "--tool-alias", "scales"]
     with tool_server() as server, openai_service(weighing()) as model:
-        words += ["openai:tiny", "--base-url", model.url, "--out", "out.parquet", "--api-key-env", "MY_KEY"]
+        words += ["--model", "openai:tiny", "--base-url", model.url, "--out", out, "--api-key-env", "MY_KEY"]
         (things / "providers.yaml").write_text(
             f"providers:\n  tools:\n    provider_type: http\n    url: {server.url}\n", encoding="utf-8"
         )
@@ -34,13 +35,13 @@ def test_a_preview_is_part_of_the_whole_table_and_tools_come_by_alias(things: Pa
             "tool_configs:\n  scales:\n    providers: [tools]\n    allow_tools: [weigh, col*]\n", encoding="utf-8"
         )
         env = {"KNIME_MCP_HOME": str(things), "MY_KEY": "secret-key-4711"}
-        preview = knime_mcp(*words, "--rows", "2", "--html", "page.html", cwd=things, **env)
-        assert preview.returncode == 0, preview.stderr
+        preview = CliRunner().invoke(app, [*words, "--rows", "2", "--html", str(things / "page.html")], env=env)
+        assert preview.exit_code == 0, preview.output
         assert parquet.read_table(things / "out.parquet")["The thing"].to_pylist() == ["ball", "pen"]
         whole = knime_mcp(*words, cwd=things, **env)
     assert whole.returncode == 0, whole.stderr
     assert "3 rows, 2 of them before, 0 failed, 36 tokens" in whole.stderr
-    assert whole.stdout == "Written to out.parquet\n"
+    assert whole.stdout == f"Written to {out}\n"
     table = parquet.read_table(things / "out.parquet")
     assert table["answer"].to_pylist() == [f"weight of {it} and colour of {it}" for it in ("ball", "pen", "cup")]
     assert model.keys == ["Bearer secret-key-4711"] * 6
