@@ -175,6 +175,8 @@ def _check(schema: Mapping[str, Any]) -> None:
     from jsonschema import SchemaError
     from jsonschema.validators import Draft202012Validator, validator_for
 
+    if not isinstance(schema, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - it is read from a file
+        raise ConfigurationError(f"the schema of the answer must be a JSON object, not {schema!r:.80}.")
     raw = dict(schema)
     try:
         validator_for(raw, default=Draft202012Validator).check_schema(raw)

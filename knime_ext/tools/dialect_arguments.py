@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from knime_ext.tools.dialect_conversion import JSON_TEXT, argument_names
 from knime_ext.tools.schema_parts import Schema, accepts_null, as_schema, merged, reference_target, types_of
+from knime_ext.tools.schemas import fits_schema
 
 __all__ = ["restored_arguments"]
 
@@ -90,15 +91,7 @@ class _Return:
         return value
 
     def _fits(self, value: Any, branch: Any) -> bool:
-        from jsonschema.validators import Draft202012Validator
-        from referencing import Registry
-
-        schema = {**as_schema(branch), "$defs": self._converted.get("$defs", {})}
-        try:
-            validator: Any = Draft202012Validator(schema, registry=Registry())
-            return validator.is_valid(value)
-        except RecursionError:
-            return False
+        return fits_schema({**as_schema(branch), "$defs": self._converted.get("$defs", {})}, value)
 
 
 def _from_text(value: str, old: Schema, new: Schema) -> Any:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = [
     "argument_check",
     "check_arguments",
+    "fits_schema",
     "parse_json_texts",
     "schema_problems",
     "simple_types_only",
@@ -136,14 +137,33 @@ def _new_validator(schema: dict[str, Any]) -> Any:
     except (SchemaError, Unresolvable, RecursionError):
         return None
     nothing_fetched: Registry[Any] = Registry()
-    return _with_safe_patterns(kind)(schema, registry=nothing_fetched)
+    named_by_pattern = "patternProperties" in repr(schema)
+    return _with_safe_patterns(kind, named_by_pattern=named_by_pattern)(schema, registry=nothing_fetched)
+
+
+def fits_schema(schema: Mapping[str, Any], value: Any) -> bool:
+    """Whether a value fits a schema; one that is itself broken takes everything."""
+    from referencing.exceptions import Unresolvable
+
+    validator = _validator(dict(schema))
+    try:
+        return validator is None or validator.is_valid(value)
+    except (Unresolvable, RecursionError):
+        return False
 
 
 @lru_cache(maxsize=16)
-def _with_safe_patterns(kind: Any) -> Any:
+def _with_safe_patterns(kind: Any, *, named_by_pattern: bool) -> Any:
     from jsonschema import validators
 
-    return cast("Any", validators).extend(kind, {"pattern": _pattern_problems})
+    replaced: dict[str, Any] = {"pattern": _pattern_problems}
+    if named_by_pattern:
+        replaced |= {
+            "patternProperties": _problems_by_pattern,
+            "additionalProperties": _additional_problems,
+            "unevaluatedProperties": _left_to_the_tool,
+        }
+    return cast("Any", validators).extend(kind, replaced)
 
 
 def _pattern_problems(validator: Any, pattern: str, value: Any, schema: Any) -> Iterator[Any]:
@@ -155,6 +175,42 @@ def _pattern_problems(validator: Any, pattern: str, value: Any, schema: Any) -> 
 
     if isinstance(value, str) and (fits := _linear(pattern)) and not fits.isinstance_python(value):
         yield ValidationError(f"{_shown(value)} does not match {pattern!r}")
+
+
+def _problems_by_pattern(validator: Any, by_pattern: Mapping[str, Any], value: Any, schema: Any) -> Iterator[Any]:
+    """What `patternProperties` finds, in linear time too."""
+    for pattern, part in by_pattern.items():
+        fits = _linear(pattern)
+        names = [name for name in _names(value) if fits is not None and fits.isinstance_python(name)]
+        for name in names:
+            yield from validator.descend(value[name], part, path=name, schema_path=pattern)
+
+
+def _additional_problems(validator: Any, allowed: Any, value: Any, schema: Any) -> Iterator[Any]:
+    """What `additionalProperties` finds beside `patternProperties`, in linear time too."""
+    from jsonschema.exceptions import ValidationError
+
+    patterns = [_linear(pattern) for pattern in schema.get("patternProperties", {})]
+    known = schema.get("properties", {})
+    extra = [
+        name
+        for name in _names(value)
+        if name not in known and not any(fits is None or fits.isinstance_python(name) for fits in patterns)
+    ]
+    if isinstance(allowed, dict):
+        for name in extra:
+            yield from validator.descend(value[name], allowed, path=name)
+    elif extra and not allowed:
+        yield ValidationError(f"{', '.join(map(repr, extra))} must not be there")
+
+
+def _left_to_the_tool(validator: Any, allowed: Any, value: Any, schema: Any) -> Iterator[Any]:
+    """`unevaluatedProperties` beside patterns: what it would have to look at cannot be bounded."""
+    return iter(())
+
+
+def _names(value: Any) -> list[str]:
+    return [name for name in cast("dict[Any, Any]", value) if isinstance(name, str)] if isinstance(value, dict) else []
 
 
 @lru_cache(maxsize=512)

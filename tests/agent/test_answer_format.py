@@ -161,6 +161,8 @@ def test_a_schema_of_ones_own_gives_columns_by_its_properties() -> None:
     [
         (lambda: AnswerFormat.of_schema({"type": "array"}), "an object with 'properties'"),
         (lambda: AnswerFormat.of_schema({"type": "object"}), "an object with 'properties'"),
+        (lambda: AnswerFormat.of_schema(json.loads("null")), "must be a JSON object, not None"),
+        (lambda: AnswerFormat.of_schema(json.loads("true")), "must be a JSON object, not True"),
         (lambda: AnswerFormat.of_schema({"properties": {"x": {"type": "int"}}}), "see 'properties.x.type'"),
         (lambda: AnswerFormat.of_schema(CITY.schema, attempts=0), "at least 1 attempt"),
         (lambda: AnswerFormat.of_fields([]), "an object with 'properties'"),

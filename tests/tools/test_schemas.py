@@ -120,5 +120,28 @@ def test_the_pattern_of_a_hostile_server_costs_no_time() -> None:
         check_arguments(schema, {"code": "a" * 60 + "!"}, "lookup")
 
 
+@pytest.mark.parametrize("other", [{}, {"additionalProperties": False}, {"unevaluatedProperties": False}])
+def test_patterns_for_names_cost_no_time_either(other: dict[str, Any]) -> None:
+    schema = {"type": "object", "patternProperties": {"^(a+)+$": {"type": "string"}}, **other}
+    check_arguments(schema, {"a" * 40: "yes"}, "lookup")
+    with pytest.raises(InvalidArguments, match="must be of type string"):
+        check_arguments(schema, {"a" * 40: 1}, "lookup")
+    check_arguments({**schema, "additionalProperties": True}, {"a" * 40 + "!": 1}, "lookup")
+
+
+def test_names_that_fit_no_pattern_are_named_where_nothing_else_is_allowed() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"q": {}},
+        "patternProperties": {"^x_": {}},
+        "additionalProperties": False,
+    }
+    check_arguments(schema, {"q": 1, "x_1": 2}, "lookup")
+    with pytest.raises(InvalidArguments, match="'y_1'"):
+        check_arguments(schema, {"q": 1, "x_1": 2, "y_1": 3}, "lookup")
+    with pytest.raises(InvalidArguments, match="'y_1' must be of type integer"):
+        check_arguments({**schema, "additionalProperties": {"type": "integer"}}, {"y_1": "3"}, "lookup")
+
+
 def test_a_pattern_that_needs_backtracking_is_left_to_the_tool() -> None:
     check_arguments({"type": "object", "properties": {"a": {"pattern": "^(?=b)b+$"}}}, {"a": "c"}, "lookup")
