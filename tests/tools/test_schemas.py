@@ -130,7 +130,7 @@ def test_patterns_for_names_cost_no_time_either(other: dict[str, Any]) -> None:
 
 
 def test_names_that_fit_no_pattern_are_named_where_nothing_else_is_allowed() -> None:
-    schema = {
+    schema: dict[str, Any] = {
         "type": "object",
         "properties": {"q": {}},
         "patternProperties": {"^x_": {}},
