@@ -123,8 +123,8 @@ def prompt_file(options: AgentOptions) -> None:
             summary = _ask(prompter, wanted, journal, options)
             schema = pa.schema([*source.schema, *fields], source.schema.metadata)
             rows = write_rows(options.out, schema, prompter.answered(wanted, journal))
-            failed = _finish(journal, rows, options)
-    _report(summary, rows, failed, options)
+            failures = _finish(journal, rows, options)
+    _report(summary, rows, failures, options)
 
 
 def answer_form(fields: Sequence[str], schema: Path | None) -> AnswerFormat | None:
@@ -191,9 +191,20 @@ def _ask(prompter: BatchPrompter, source: RowSource, journal: Journal, options: 
         )
 
 
-def _finish(journal: Journal, rows: int, options: AgentOptions) -> int:
-    """Writes the page; removes the journal if nobody needs it any more. Gives the number of rows that failed."""
-    failed = sum(answer.error is not None for _, answer in _answers(journal, rows))
+@dataclass(frozen=True, slots=True)
+class _Failures:
+    """How many rows failed, and how many have an answer with calls behind it that failed."""
+
+    rows: int
+    calls: int
+
+
+def _finish(journal: Journal, rows: int, options: AgentOptions) -> _Failures:
+    """Writes the page; removes the journal if nobody needs it any more."""
+    failed = answered = 0
+    for _, answer in _answers(journal, rows):
+        failed += answer.error is not None
+        answered += answer.error is None and answer.failed_calls > 0
     if options.html is not None:
         from knime_ext.agent.page.batch_page import render_batch
         from knime_ext.runtime.atomic import write_text
@@ -203,21 +214,25 @@ def _finish(journal: Journal, rows: int, options: AgentOptions) -> int:
     # Rows of a preview, and rows that may be tried again, would be asked for twice without it.
     if failed == 0 and options.rows is None:
         journal.remove()
-    return failed
+    return _Failures(failed, answered)
 
 
 def _answers(journal: Journal, rows: int) -> Iterator[tuple[int, RowAnswer]]:
     return ((number, RowAnswer.from_bytes(payload)) for number, payload in journal.rows() if number < rows)
 
 
-def _report(summary: BatchProgress, rows: int, failed: int, options: AgentOptions) -> None:
+def _report(summary: BatchProgress, rows: int, failures: _Failures, options: AgentOptions) -> None:
     before = f", {summary.resumed:,} of them before" if summary.resumed else ""
     tokens = f", {summary.tokens:,} tokens" if summary.tokens else ""
     print(
-        f"{counted(rows, 'row')}{before}, {failed:,} failed{tokens}, "
+        f"{counted(rows, 'row')}{before}, {failures.rows:,} failed{tokens}, "
         f"{summary.seconds:.1f} s ({summary.rows_per_second:.1f} rows/s)",
         file=sys.stderr,
     )
-    if failed:
-        print(f"Run it again with --retry-failed to ask for the {counted(failed, 'row')} again.", file=sys.stderr)
+    if failures.calls:
+        where = "--html PAGE.html shows them" if options.traces else "without --no-traces, --html PAGE.html shows them"
+        print(f"{counted(failures.calls, 'answer')} came about with failed tool calls; {where}.", file=sys.stderr)
+    if failures.rows:
+        again = counted(failures.rows, "row")
+        print(f"Run it again with --retry-failed to ask for the {again} again.", file=sys.stderr)
     print(f"Written to {options.out}")

@@ -37,6 +37,8 @@ def write_tools(tools: Sequence[Tool], path: Path) -> None:
 def read_tools(path: Path, column: str | None = None) -> DecodedTools:
     """The tools in a column of an Arrow file, of both kinds; cells that are no tools are told about.
 
+    Servers that the person has listed on this machine before may then be called like those that are typed.
+
     Args:
         path: The file.
         column: Name of the column; the first column of tools if not given.
@@ -44,6 +46,9 @@ def read_tools(path: Path, column: str | None = None) -> DecodedTools:
     Raises:
         ConfigurationError: The file cannot be read, or has no such column of tools.
     """
+    from knime_ext.mcp.listed import recall_listed
+
+    recall_listed()
     try:
         with pa.memory_map(str(path)) as source:
             table = ipc.open_file(source).read_all()

@@ -107,10 +107,13 @@ def export_tools(
         from knime_ext.cli.terminal import counted
         from knime_ext.cli.tool_file import write_tools
         from knime_ext.mcp import MCPToolCaller
+        from knime_ext.mcp.listed import save_listed
 
         with MCPToolCaller() as caller:
             tools = tools_of_server(caller, server, timeout)
         write_tools(tools, file)
+        # The commands that read the file are processes of their own.
+        save_listed({tool.server_uri for tool in tools if tool.provider is None})
         print(f"{counted(len(tools), 'tool')} written to {file}")
 
 

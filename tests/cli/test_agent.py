@@ -14,7 +14,7 @@ from knime_ext.cli.app import app
 from knime_ext.errors import ConfigurationError
 from tests.agent.openai_server import completion, failure, openai_service
 from tests.agent_batch.tool_server import tool_server, weighing
-from tests.cli.process import knime_mcp
+from tests.cli.process import in_this_process, knime_mcp
 
 
 @pytest.fixture
@@ -82,3 +82,17 @@ def test_the_form_of_answers_is_given_by_fields_or_by_a_schema(tmp_path: Path) -
         answer_form(["a"], tmp_path / "schema.json")
     with pytest.raises(ConfigurationError, match="cannot be read"):
         answer_form([], tmp_path / "none.json")
+
+
+def test_rows_reach_servers_that_the_person_has_listed_and_failed_calls_are_told(things: Path, server_url: str) -> None:
+    csv.write_csv(pa.table({"amount": [10]}), things / "amounts.csv")
+    tools, out = str(things / "tools.arrow"), str(things / "out.csv")
+    words = ["agent", str(things / "amounts.csv"), "--prompt", "How much is {{ amount }} USD in EUR?"]
+    words += ["--tools", tools, "--model", "offline", "--out", out]
+    home = str(things / "home")
+    in_this_process("tools", "export", server_url, tools, KNIME_MCP_HOME=home)
+    elsewhere = knime_mcp(*words, KNIME_MCP_HOME=str(things / "other"), KNIME_MCP_ALLOW="")
+    assert "1 answer came about with failed tool calls; --html PAGE.html shows them." in elsewhere.stderr
+    here = knime_mcp(*words, KNIME_MCP_HOME=home, KNIME_MCP_ALLOW="")
+    assert "failed tool calls" not in here.stderr
+    assert "EUR (rate" in csv.read_csv(out)["answer"].to_pylist()[0]

@@ -23,6 +23,7 @@ class RowAnswer:
         stop_reason: As in `AgentRun`.
         turns: Turns used.
         tool_calls: Calls that the model asked for.
+        failed_calls: How many of them failed or were refused.
         tokens: Tokens of all replies.
         seconds: How long it took.
         error: Why there is no answer.
@@ -35,6 +36,7 @@ class RowAnswer:
     stop_reason: str = "failed"
     turns: int = 0
     tool_calls: int = 0
+    failed_calls: int = 0
     tokens: int = 0
     seconds: float = 0.0
     error: str | None = None
@@ -50,6 +52,7 @@ class RowAnswer:
             stop_reason=run.stop_reason,
             turns=run.turns,
             tool_calls=run.tool_calls,
+            failed_calls=sum(message.role == "tool" and message.is_error for message in run.trace.messages),
             tokens=run.trace.tokens.total,
             seconds=round(run.trace.seconds, 4),
             error=None if run.error is None else str(run.error),
