@@ -7,7 +7,9 @@ that opened it: on the next loop it fails, and nobody closes it. Event loops her
 from __future__ import annotations
 
 import asyncio
+import weakref
 from collections.abc import AsyncGenerator
+from contextlib import suppress
 from typing import Any
 
 import openai
@@ -16,7 +18,10 @@ __all__ = ["PerLoopClient"]
 
 
 class PerLoopClient(openai.DefaultAsyncHttpxClient):
-    """OpenAI's HTTP client, with connections of its own for each event loop."""
+    """OpenAI's HTTP client, with connections of its own for each event loop.
+
+    They are closed with the loop, or when nobody has the client any more.
+    """
 
     works_on_every_loop = True
 
@@ -24,14 +29,16 @@ class PerLoopClient(openai.DefaultAsyncHttpxClient):
         super().__init__(**options)
         self._options = options
         self._keepers: dict[asyncio.AbstractEventLoop, _Keeper] = {}
+        weakref.finalize(self, _close_all, self._keepers).atexit = False
 
     async def send(self, request: Any, **options: Any) -> Any:
         """Sends a request over the connections of the running loop."""
-        loop = asyncio.get_running_loop()
-        keeper = self._keepers.get(loop)
+        loop, keepers = asyncio.get_running_loop(), self._keepers
+        keeper = keepers.get(loop)
         if keeper is None:
-            keeper = self._keepers[loop] = _Keeper(openai.DefaultAsyncHttpxClient(**self._options))
-            await keeper.start(lambda: self._keepers.pop(loop, None))
+            keeper = keepers[loop] = _Keeper(openai.DefaultAsyncHttpxClient(**self._options))
+            # Nothing here may hold the client itself, or it would never be given up.
+            await keeper.start(lambda: keepers.pop(loop, None))
         return await keeper.client.send(request, **options)
 
 
@@ -46,9 +53,30 @@ class _Keeper:
         self._lifetime = self._until_the_end(forget)
         await anext(self._lifetime)
 
+    async def close(self) -> None:
+        """Closes the connections before the loop ends."""
+        await self._lifetime.aclose()
+
     async def _until_the_end(self, forget: Any) -> AsyncGenerator[None]:
         try:
             yield
         finally:
             forget()
             await self.client.aclose()
+
+
+def _close_all(keepers: dict[asyncio.AbstractEventLoop, _Keeper]) -> None:
+    """Closes what a client that is gone has left open on loops that run; may be called from any thread."""
+    for loop, keeper in tuple(keepers.items()):
+        with suppress(RuntimeError):  # the loop is closed, and so are the connections
+            loop.call_soon_threadsafe(_close_soon, loop, keeper)
+
+
+def _close_soon(loop: asyncio.AbstractEventLoop, keeper: _Keeper) -> None:
+    task = loop.create_task(keeper.close())
+    _closing.add(task)
+    task.add_done_callback(_closing.discard)
+
+
+_closing: set[asyncio.Task[None]] = set()
+"""An event loop alone does not keep a task alive."""

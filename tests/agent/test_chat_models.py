@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import subprocess
 import sys
 import threading
+import time
 
+import psutil
 import pytest
 from langchain_core.callbacks import AsyncCallbackHandler, get_usage_metadata_callback
 from langchain_core.messages import AIMessage, HumanMessage
@@ -15,6 +18,7 @@ from langchain_core.tools import BaseTool
 from pydantic import SecretStr
 
 from knime_ext.agent import Agent, ChatModelConfig, OfflineChatModel, create_chat_model, to_langchain_tools
+from knime_ext.bridge import shared_bridge
 from knime_ext.errors import AgentError, ConfigurationError
 from tests.agent.openai_server import completion, failure, openai_service
 from tests.agent.orders import OrdersHost, Table, orders_data, orders_tools
@@ -199,3 +203,19 @@ def test_a_callback_hears_of_a_request_wherever_it_was_set_up() -> None:
         plain, listened = asyncio.run(ask())
     assert heard == ["hello"]
     assert plain.model_copy(update={"id": None}) == listened.model_copy(update={"id": None})
+
+
+def test_a_model_that_nobody_has_any_more_closes_its_connections_though_the_loop_goes_on() -> None:
+    with shared_bridge(), openai_service([completion("fine")]) as service:
+        port = int(service.url.rsplit(":", 1)[1].split("/")[0])
+
+        def connections() -> list[object]:
+            found = psutil.Process().net_connections("tcp")
+            return [each for each in found if each.raddr and each.raddr.port == port]
+
+        Agent(create_chat_model(config(service.url))).run("go")
+        deadline = time.monotonic() + 20
+        while connections() and time.monotonic() < deadline:
+            gc.collect()
+            time.sleep(0.01)
+        assert connections() == []

@@ -52,7 +52,8 @@ class Search(Toolset):
 
 
 def test_a_function_has_name_documentation_signature_and_annotations_of_its_schema() -> None:
-    search = MCPToolRegistry([Search()]).get_tool("search_web")
+    with MCPToolRegistry([Search()]) as registry:
+        search = registry.get_tool("search_web")
     assert callable(search)
     assert search.__name__ == "search_web"
     assert search.__doc__ == "Searches.\n\nArgs:\n    query: What to look for. In any language."

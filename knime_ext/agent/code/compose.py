@@ -91,7 +91,8 @@ def generate_compose_file(config: EnvironmentConfig, path: str | Path) -> Path:
         ConfigurationError: Something cannot be a service, or a value looks like a secret.
     """
     target = Path(path)
-    text = yaml.safe_dump(compose_document(config), sort_keys=False, allow_unicode=True, width=120)
+    # Escaped, because YAML takes some characters of other scripts for ends of lines.
+    text = yaml.safe_dump(compose_document(config), sort_keys=False, allow_unicode=False, width=120)
     partial = target.with_name(f".{target.name}.part")
     partial.write_text(text, encoding="utf-8", newline="\n")
     os.replace(partial, target)
