@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from knime.types.tool import Tool
     from knime_ext.agent.answer_format import AnswerField, AnswerFormat
     from knime_ext.agent.budget import WhenExhausted
+    from knime_ext.mcp.tool_config import ToolConfig
 
 __all__ = ["AgentOptions", "answer_form", "prompt_file"]
 
@@ -78,11 +79,15 @@ class AgentOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Tools:
-    """The tools of a run, and what the configurations that they come from allow."""
+    """The tools of a run, and the configurations that some of them come from."""
 
     rows: Sequence[Tool]
-    turns: int
-    seconds_per_call: float | None
+    configs: Sequence[ToolConfig]
+
+    def limit(self, given: Any, field: str) -> Any:
+        """What an option says, else the strictest of the configurations, else None."""
+        configured = [limit for config in self.configs if (limit := getattr(config, field)) is not None]
+        return min(configured, default=None) if given is None else given
 
 
 def prompt_file(options: AgentOptions) -> None:
@@ -104,14 +109,12 @@ def prompt_file(options: AgentOptions) -> None:
             prompt=options.prompt,
             system_message=options.system,
             output=OutputFields(answer=options.answer, traces=options.traces, form=options.form),
-            budget=Budget(
-                turns=tools.turns,
-                calls=options.max_calls,
-                seconds=options.max_seconds,
-                seconds_per_call=tools.seconds_per_call,
-            ),
+            budget=_budget(options, tools),
             when_exhausted=options.when_exhausted,
-            allowance=Allowance(tokens=options.total_tokens, calls=options.total_calls),
+            allowance=Allowance(
+                tokens=tools.limit(options.total_tokens, "max_table_tokens"),
+                calls=tools.limit(options.total_calls, "max_table_tool_calls"),
+            ),
             pacing=options.pacing,
             data=data,
             tool_tokens=options.tool_tokens,
@@ -157,7 +160,7 @@ def _answer_field(word: str) -> AnswerField:
 
 def _tools(options: AgentOptions) -> _Tools:
     rows: list[Tool] = []
-    turns, seconds = options.max_turns, options.call_seconds
+    configs: list[ToolConfig] = []
     for file in options.tools:
         found = read_tools(file, options.tool_column)
         if found.damaged:
@@ -171,9 +174,18 @@ def _tools(options: AgentOptions) -> _Tools:
         for provider, problem in known.problems.items():
             print(f"Warning: the tools of {provider!r} are missing: {problem}", file=sys.stderr)
         rows += known.tools
-        turns = known.config.max_tool_call_turns if turns is None else turns
-        seconds = known.config.timeout_sec if seconds is None else seconds
-    return _Tools(rows=rows, turns=Budget().turns if turns is None else turns, seconds_per_call=seconds)
+        configs.append(known.config)
+    return _Tools(rows=rows, configs=configs)
+
+
+def _budget(options: AgentOptions, tools: _Tools) -> Budget:
+    turns = tools.limit(options.max_turns, "max_tool_call_turns")
+    return Budget(
+        turns=Budget().turns if turns is None else turns,
+        calls=tools.limit(options.max_calls, "max_tool_calls"),
+        seconds=tools.limit(options.max_seconds, "run_timeout_sec"),
+        seconds_per_call=tools.limit(options.call_seconds, "timeout_sec"),
+    )
 
 
 def _ask(prompter: BatchPrompter, source: RowSource, journal: Journal, options: AgentOptions) -> BatchProgress:

@@ -144,13 +144,22 @@ def _remove() -> None:
 
 def _set_tools() -> None:
     from knime_ext.cli.config_tools import set_config
+    from knime_ext.mcp import ToolConfig
 
     alias = _text("Alias")
     names = _text(f"Providers, separated by commas (known: {', '.join(_names()) or 'none'})")
     tools = _text("Tools, as names or patterns separated by commas (empty for all)")
     turns = typer.prompt("Turns in which the model may call tools", default=5, type=int)
     seconds = typer.prompt("Seconds that a call may take", default=60.0, type=float)
-    set_config(alias, _words(names), _words(tools) or None, turns, seconds)
+    set_config(
+        ToolConfig(
+            tool_alias=alias,
+            providers=_words(names),
+            allow_tools=_words(tools) or None,
+            max_tool_call_turns=turns,
+            timeout_sec=seconds,
+        )
+    )
 
 
 def _remove_tools() -> None:

@@ -22,6 +22,10 @@ class ToolConfig:
         allow_tools: Names or globs of the tools that may be called; None allows all.
         max_tool_call_turns: How many replies of the model may ask for tools.
         timeout_sec: Seconds for one call; None leaves it to the provider.
+        max_tool_calls: Calls of one run of an agent; None for no limit.
+        run_timeout_sec: Seconds of one run of an agent; None for no limit.
+        max_table_tool_calls: Calls of all rows of a table together; None for no limit.
+        max_table_tokens: Tokens of all rows of a table together; None for no limit.
 
     Raises:
         ConfigurationError: A field cannot work; the message names it.
@@ -32,6 +36,10 @@ class ToolConfig:
     allow_tools: list[str] | None = None
     max_tool_call_turns: int = 5
     timeout_sec: float | None = 60.0
+    max_tool_calls: int | None = None
+    run_timeout_sec: float | None = None
+    max_table_tool_calls: int | None = None
+    max_table_tokens: int | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "providers", _names(self.providers))
@@ -47,10 +55,14 @@ class ToolConfig:
             raise ConfigurationError(f"tool configuration {alias!r}: 'providers' must name at least one provider")
         if len(set(self.providers)) < len(self.providers):
             raise ConfigurationError(f"tool configuration {alias!r}: 'providers' names a provider twice; remove one")
-        if self.max_tool_call_turns < 1:
-            raise ConfigurationError(f"tool configuration {alias!r}: 'max_tool_call_turns' must be 1 or more")
-        if self.timeout_sec is not None and self.timeout_sec <= 0:
-            raise ConfigurationError(f"tool configuration {alias!r}: 'timeout_sec' must be more than 0 seconds")
+        for field in ("max_tool_call_turns", "max_tool_calls", "max_table_tool_calls", "max_table_tokens"):
+            number = getattr(self, field)
+            if number is not None and number < 1:
+                raise ConfigurationError(f"tool configuration {alias!r}: {field!r} must be 1 or more")
+        for field in ("timeout_sec", "run_timeout_sec"):
+            seconds = getattr(self, field)
+            if seconds is not None and seconds <= 0:
+                raise ConfigurationError(f"tool configuration {alias!r}: {field!r} must be more than 0 seconds")
 
 
 def _names(given: Any) -> list[str]:

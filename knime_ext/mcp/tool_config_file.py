@@ -6,6 +6,10 @@ tool_configs:
     allow_tools: ["search_*"]
     max_tool_call_turns: 5
     timeout_sec: 60
+    max_tool_calls: 20
+    run_timeout_sec: 300
+    max_table_tool_calls: 5000
+    max_table_tokens: 2000000
 """
 
 from __future__ import annotations
@@ -34,6 +38,13 @@ class _Entry(BaseModel):
     allow_tools: list[str] | None = None
     max_tool_call_turns: PositiveInt = 5
     timeout_sec: PositiveFloat | None = 60.0
+    max_tool_calls: PositiveInt | None = None
+    run_timeout_sec: PositiveFloat | None = None
+    max_table_tool_calls: PositiveInt | None = None
+    max_table_tokens: PositiveInt | None = None
+
+
+_FURTHER_LIMITS = ("max_tool_calls", "run_timeout_sec", "max_table_tool_calls", "max_table_tokens")
 
 
 def tool_configs_path() -> Path:
@@ -67,6 +78,7 @@ def save_tool_config(config: ToolConfig, path: Path | str | None = None) -> None
     if config.allow_tools is not None:
         entry["allow_tools"] = list(config.allow_tools)
     entry |= {"max_tool_call_turns": config.max_tool_call_turns, "timeout_sec": config.timeout_sec}
+    entry |= {field: limit for field in _FURTHER_LIMITS if (limit := getattr(config, field)) is not None}
     changed = file.with_entry(config.tool_alias, entry)
     _parsed(changed)
     write_private(changed.path, changed.text)

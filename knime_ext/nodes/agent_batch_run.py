@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,8 +31,10 @@ if TYPE_CHECKING:
 
     from knime.types.tool import Tool
     from knime_ext.agent.batch.row_runner import BatchProgress
-    from knime_ext.agent.budget import WhenExhausted
+    from knime_ext.agent.budget import Allowance, Budget, WhenExhausted
     from knime_ext.agent.page.batch_page import BatchPageRow
+    from knime_ext.mcp.alias_tools import AliasTools
+    from knime_ext.mcp.tool_config import ToolConfig
 
 __all__ = ["BatchInputs", "prompt_rows"]
 
@@ -67,8 +69,10 @@ def prompt_rows(settings: AgentBatchSettings, ctx: Any, inputs: BatchInputs) -> 
     source = _source(inputs.prompts)
     data = RowData()
     with ToolHost(_Quiet(ctx), changed=settings.mcp.changed_tools, questions=settings.mcp.questions) as host:
+        known = _of_alias(settings, ctx)
+        tools = _tools(settings, [*_of_table(settings, inputs.tools), *(known.tools if known else ())], host, data)
         prompter = _prompter(
-            settings, inputs.chat_model.create_model(ctx), _tools(settings, ctx, inputs, host, data), data
+            settings, inputs.chat_model.create_model(ctx), tools, data, known.config if known else None
         )
         prompter.check(source)
         identity = prompter.fingerprint(source)
@@ -97,12 +101,10 @@ def _source(table: knext.Table) -> RowSource:
     return RowSource(schema=first.to_pyarrow().schema, batches=batches, num_rows=table.num_rows)
 
 
-def _tools(
-    settings: AgentBatchSettings, ctx: Any, inputs: BatchInputs, host: ToolHost, data: RowData
-) -> Sequence[BaseTool]:
+def _tools(settings: AgentBatchSettings, rows: Sequence[Tool], host: ToolHost, data: RowData) -> Sequence[BaseTool]:
     in_code = settings.mode == AgentMode.CODE.name
     tools = row_tools(
-        _rows_of_tools(settings, ctx, inputs.tools),
+        rows,
         host,
         data=data,
         simple_types_only=settings.simple_types_only,
@@ -119,21 +121,55 @@ def _tools(
     return [code_tool(tools, CodeLimits(output_bytes=chars, result_chars=chars, seconds_per_call=seconds))]
 
 
-def _rows_of_tools(settings: AgentBatchSettings, ctx: Any, table: knext.Table | None) -> list[Tool]:
+def _of_table(settings: AgentBatchSettings, table: knext.Table | None) -> list[Tool]:
     column = settings.tools_in(None if table is None else table.schema)
-    tools: list[Tool] = [] if table is None or column is None else tools_in(table, column)
-    if alias := settings.tool_alias.strip():
-        from knime_ext.mcp.alias_tools import tools_of_alias
-
-        with shared_bridge() as bridge:
-            known = bridge.run(tools_of_alias(alias, providers=getattr(ctx, "_mcp_providers", None)))
-        for provider, problem in known.problems.items():
-            ctx.set_warning(f"The tools of {provider!r} are missing: {problem}")
-        tools += known.tools
-    return tools
+    return [] if table is None or column is None else tools_in(table, column)
 
 
-def _prompter(settings: AgentBatchSettings, model: Any, tools: Sequence[BaseTool], data: RowData) -> BatchPrompter:
+def _of_alias(settings: AgentBatchSettings, ctx: Any) -> AliasTools | None:
+    alias = settings.tool_alias.strip()
+    if not alias:
+        return None
+    from knime_ext.mcp.alias_tools import tools_of_alias
+
+    with shared_bridge() as bridge:
+        known = bridge.run(tools_of_alias(alias, providers=getattr(ctx, "_mcp_providers", None)))
+    for provider, problem in known.problems.items():
+        ctx.set_warning(f"The tools of {provider!r} are missing: {problem}")
+    return known
+
+
+def _least(*limits: Any) -> Any:
+    return min((limit for limit in limits if limit is not None), default=None)
+
+
+def _budget(settings: AgentBatchSettings, config: ToolConfig | None) -> Budget:
+    """What each row may spend: the node's limits, and none above those of the tool configuration."""
+    own = settings.limits.budget()
+    if config is None:
+        return own
+    return replace(
+        own,
+        turns=min(own.turns, config.max_tool_call_turns),
+        calls=_least(own.calls, config.max_tool_calls),
+        seconds=_least(own.seconds, config.run_timeout_sec),
+        seconds_per_call=_least(own.seconds_per_call, config.timeout_sec),
+    )
+
+
+def _allowance(settings: AgentBatchSettings, config: ToolConfig | None) -> Allowance:
+    """What all rows may spend together, likewise."""
+    own = settings.limits.allowance()
+    if config is None:
+        return own
+    return type(own)(
+        tokens=_least(own.tokens, config.max_table_tokens), calls=_least(own.calls, config.max_table_tool_calls)
+    )
+
+
+def _prompter(
+    settings: AgentBatchSettings, model: Any, tools: Sequence[BaseTool], data: RowData, config: ToolConfig | None
+) -> BatchPrompter:
     # KNIME_MCP_TRACES keeps what this node itself would not.
     output = settings.output()
     return BatchPrompter(
@@ -143,8 +179,8 @@ def _prompter(settings: AgentBatchSettings, model: Any, tools: Sequence[BaseTool
         system_message=settings.system_message,
         output=output,
         keep_traces=output.traces or bool(os.environ.get(TRACES)),
-        budget=settings.limits.budget(),
-        allowance=settings.limits.allowance(),
+        budget=_budget(settings, config),
+        allowance=_allowance(settings, config),
         when_exhausted=_ENDS[settings.limits.when_reached],
         final_prompt=settings.limits.final_prompt,
         pacing=settings.speed.pacing(),

@@ -199,7 +199,7 @@ class AgentBatchSettings:
     tool_alias = knext.StringParameter(
         "Tool alias",
         "Name of a tool configuration that was registered with `knime-mcp config tools`; its tools are added to those "
-        "of the table. Empty for none.",
+        "of the table, and its limits hold beside those of the node. Empty for none.",
         "",
         is_advanced=True,
     )

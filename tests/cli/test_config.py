@@ -85,6 +85,11 @@ def test_tool_configs_are_set_listed_and_removed(tmp_path: Path) -> None:
     expected = ToolConfig(tool_alias="research", providers=["docs"], allow_tools=["search_*"], max_tool_call_turns=3)
     assert load_tool_configs(tmp_path / "tool_configs.yaml") == {"research": expected}
     assert "research  docs  search_*  3 turns, 60 s" in configured(tmp_path, "config", "tools", "list")
+    limits = ["--calls", "9", "--run-timeout", "30", "--table-calls", "500", "--table-tokens", "2000000"]
+    configured(tmp_path, "config", "tools", "set", "all", "--provider", "docs", *limits)
+    shown = configured(tmp_path, "config", "tools", "list")
+    assert "5 turns, 60 s, 9 calls, 30 s per run, 500 calls per table, 2000000 tokens per table" in shown
+    configured(tmp_path, "config", "tools", "remove", "all")
     assert "'nodocs'" in configured(tmp_path, "config", "tools", "set", "x", "--provider", "nodocs", code=2)
     configured(tmp_path, "config", "tools", "remove", "research")
     assert "No tool configurations" in configured(tmp_path, "config", "tools", "list")

@@ -40,7 +40,14 @@ def test_a_variable_without_value_is_named() -> None:
 def test_tool_configs_are_written_and_read(tmp_path: Path) -> None:
     file = tmp_path / "tool_configs.yaml"
     first = ToolConfig(tool_alias="research", providers=["docs", "files"], allow_tools=["search_*"], timeout_sec=None)
-    second = ToolConfig(tool_alias="all", providers=["docs"])
+    second = ToolConfig(
+        tool_alias="all",
+        providers=["docs"],
+        max_tool_calls=20,
+        run_timeout_sec=30,
+        max_table_tool_calls=500,
+        max_table_tokens=9000,
+    )
     save_tool_config(first, file)
     save_tool_config(second, file)
     assert load_tool_configs(file) == {"research": first, "all": second}

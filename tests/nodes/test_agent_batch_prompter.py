@@ -165,13 +165,20 @@ def test_one_switch_keeps_all_conversations_as_arrow_files(tmp_path: Path, monke
     assert [message["content"] for message in kept[2]["answer__trace"]] == ["cup", "cup"]
 
 
-def test_tools_come_by_alias_and_limits_hold_for_all_rows(tmp_path: Path, home: Path, server: ToolServer) -> None:
+@pytest.mark.parametrize("where", ["node", "tool configuration"])
+def test_tools_come_by_alias_and_limits_hold_for_all_rows(
+    tmp_path: Path, home: Path, server: ToolServer, where: str
+) -> None:
     home.mkdir()
     (home / "providers.yaml").write_text(
         f"providers:\n  scales:\n    provider_type: http\n    url: {server.url}\n", encoding="utf-8"
     )
-    (home / "tool_configs.yaml").write_text("tool_configs:\n  weigh:\n    providers: [scales]\n", encoding="utf-8")
-    settings = {"tool_alias": "weigh", "limits": {"total_calls": 4, "when_reached": "FAIL"}, "rows": {"concurrency": 1}}
+    limit = "    max_table_tool_calls: 4\n" if where == "tool configuration" else ""
+    (home / "tool_configs.yaml").write_text(
+        f"tool_configs:\n  weigh:\n    providers: [scales]\n{limit}", encoding="utf-8"
+    )
+    limits = {"when_reached": "FAIL"} | ({"total_calls": 4} if where == "node" else {})
+    settings = {"tool_alias": "weigh", "limits": limits, "rows": {"concurrency": 1}}
     server.calls.clear()
     with openai_service(weighing()) as model:
         table, _ = answered(workflow(model, **settings), tmp_path)
