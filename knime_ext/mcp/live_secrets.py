@@ -9,7 +9,8 @@ from collections import OrderedDict
 
 __all__ = ["keep_secret", "live_secrets", "without_live_secrets"]
 
-MAX_SECRETS = 1_000
+MAX_SECRETS = 200
+"""Every text of a server is searched for each of them: 200 take most of a second in 10 MB."""
 _secrets: OrderedDict[str, None] = OrderedDict()
 
 
