@@ -94,7 +94,7 @@ def code_tool(tools: Sequence[BaseTool], limits: CodeLimits | None = None) -> Co
         name=RUN_PYTHON,
         description=full if len(full) <= _MAX_DESCRIPTION else _DESCRIPTION,
         args_schema=_SCHEMA,
-        func=_unused,
+        func=None,  # `for_run` gives every run its own
         response_format="content_and_artifact",
         metadata={"tool_type": "code", "display_name": "Python"},
         code_tools=own,
@@ -103,10 +103,6 @@ def code_tool(tools: Sequence[BaseTool], limits: CodeLimits | None = None) -> Co
     )
     # Used without an agent, all calls share their variables.
     return template.for_run()
-
-
-def _unused(arguments: dict[str, Any]) -> tuple[str, ToolResult]:
-    raise NotImplementedError("replaced by `for_run`")
 
 
 def _made(tool: CodeTool, runner: CodeRunner) -> CodeTool:
